@@ -1,0 +1,1 @@
+"""A differentiable rigid-body physics engine."""
