@@ -16,7 +16,9 @@ def axis_leaf(axis) -> jax.Array:
     if isinstance(axis, str):
         letter = axis.lower().lstrip("+-")
         if letter not in _LETTERS:
-            raise ValueError(f'The axis {axis!r} is not one of "x", "y", "z", "-x", "-y", "-z"; use one of them or three numbers.')
+            raise ValueError(
+                f'The axis {axis!r} is not one of "x", "y", "z", "-x", "-y", "-z"; use one of them or three numbers.'
+            )
         sign = -1.0 if axis.startswith("-") else 1.0
         return jnp.asarray([sign * component for component in _LETTERS[letter]])
     if isinstance(axis, jax.core.Tracer):

@@ -7,6 +7,7 @@ import jax
 from ..spatial import Motion, Scalar
 from .base import Components
 
+
 def add(q: Components, dv: Components) -> tuple[Scalar, ...]:
     """q + dv, component by component."""
     return tuple(a + b for a, b in zip(q, dv, strict=True))

@@ -74,9 +74,7 @@ class ArticulatedInertia:
     @staticmethod
     def from_inertia(inertia: Inertia) -> ArticulatedInertia:
         """A rigid body's inertia seen as an articulated one."""
-        return ArticulatedInertia(
-            inertia.second_moment, Mat3.skew(inertia.first_moment), Sym3.diagonal(inertia.mass)
-        )
+        return ArticulatedInertia(inertia.second_moment, Mat3.skew(inertia.first_moment), Sym3.diagonal(inertia.mass))
 
     def __add__(self, other: ArticulatedInertia) -> ArticulatedInertia:
         return ArticulatedInertia(self.J + other.J, self.H + other.H, self.M + other.M)
