@@ -21,7 +21,7 @@ def axis_leaf(axis) -> jax.Array:
             )
         sign = -1.0 if axis.startswith("-") else 1.0
         return jnp.asarray([sign * component for component in _LETTERS[letter]])
-    if isinstance(axis, jax.core.Tracer):
+    if isinstance(axis, jax.Array):
         return axis
     vector = np.asarray(axis, dtype=float)
     if vector.shape != (3,):
