@@ -21,6 +21,7 @@ import numpy as np
 from ..joints import AbstractJoint
 from ..model import Model
 from ..spatial import Inertia, Mat3, Motion, Pose, Scalar, Sym3, Vec3
+from ..spatial.quaternion import Quaternion
 from ..spatial.vector import is_zero
 
 
@@ -130,14 +131,12 @@ class _Part:
 
 
 def _parts(model: Model, q: jax.Array, v: jax.Array | None) -> list[_Part]:
-    from ..spatial.quaternion import Quaternion
-
     topology = model.topology
     result = []
     for group, (joint, bodies) in enumerate(zip(model.joints, topology.groups, strict=True)):
         q_rows, v_rows = topology.q_rows[group], topology.v_rows[group]
         rows = np.array(bodies)
-        turn = Quaternion.from_array(model.orientation[rows]).normalised().to_matrix()
+        turn = Quaternion.from_array(model.orientation[rows]).to_matrix()
         placement = Pose(turn, Vec3.from_array(model.position[rows]))
         nq = nv = 0
         for index, part in enumerate(joint.parts()):

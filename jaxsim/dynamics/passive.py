@@ -12,8 +12,12 @@ from ..model import Model, difference, integrate
 
 def passive_forces(model: Model, q: Float[Array, " nq"], v: Float[Array, " nv"]) -> Float[Array, " nv"]:
     """τ = −∂U/∂q − D v with the spring energy U = ½ Σ k (q ⊖ q_rest)² and the damping D."""
-    return -model.stiffness * _deflection(model, q) - model.damping * v if not model.topology.ball_springs else (
-        -jax.grad(lambda dv: spring_energy(model, integrate(model, q, dv)))(jnp.zeros_like(v)) - model.damping * v
+    return (
+        -model.stiffness * _deflection(model, q) - model.damping * v
+        if not model.topology.ball_springs
+        else (
+            -jax.grad(lambda dv: spring_energy(model, integrate(model, q, dv)))(jnp.zeros_like(v)) - model.damping * v
+        )
     )
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..joints import AbstractJoint
+from ..joints import AbstractJoint, Fixed
 from .model import Model
 from .topology import Topology
 
@@ -109,7 +110,7 @@ class ModelBuilder:
         name: str,
         parent: int | str = 0,
         joint: AbstractJoint | None = None,
-        placement: Placement | None = None,
+        placement: Placement | Sequence[float] | None = None,
         inertia: BodyInertia | None = None,
         joint_name: str | None = None,
         **coordinates,
@@ -120,22 +121,21 @@ class ModelBuilder:
             name: the name of the body, unique in the model.
             parent: the index or the name of the parent; 0 or ``"world"`` is the world.
             joint: how the body moves in the parent's frame; ``None`` fixes it.
-            placement: where the joint stands in the parent's frame; the default is the parent's origin.
+            placement: where the joint stands in the parent's frame, a ``Placement`` or three numbers for a position; the
+                default is the parent's origin.
             inertia: what the body weighs; ``None`` for a massless link.
             joint_name: the name of the joint; the default is ``name + "_joint"``.
             **coordinates: ``stiffness``, ``damping``, ``armature``, ``friction``, ``velocity_limit`` and
                 ``effort_limit`` for each degree of freedom, ``lower``, ``upper`` and ``spring_reference`` for each
                 coordinate; a single number serves all.
         """
-        from ..joints import Fixed
-
         names = self._names()
         if name in names:
             raise ValueError(f"There already is a body named {name!r}; body names must be unique.")
         joint = Fixed() if joint is None else joint
         if not isinstance(joint, AbstractJoint):
             raise ValueError(f"The joint of {name!r} is {joint!r}; give a joint such as jaxsim.Revolute('y').")
-        placement = Placement() if placement is None else placement
+        placement = _placement(placement)
         self._bodies.append(
             _Body(
                 name,
@@ -209,6 +209,12 @@ class ModelBuilder:
             for bodies in groups
         ]
         return groups, stacked
+
+
+def _placement(placement) -> Placement:
+    if isinstance(placement, Placement):
+        return placement
+    return Placement() if placement is None else Placement(tuple(placement))
 
 
 def _vector(value, size: int, what: str) -> np.ndarray:
