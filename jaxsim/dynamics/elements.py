@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from typing import TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -23,6 +24,9 @@ from ..model import Model
 from ..spatial import Inertia, Mat3, Motion, Pose, Scalar, Sym3, Vec3
 from ..spatial.quaternion import Quaternion
 from ..spatial.vector import is_zero
+
+
+Row = TypeVar("Row")
 
 
 @jax.tree_util.register_dataclass
@@ -48,6 +52,11 @@ class ScrewPlacement:
         rotation = self.A * self.cos + self.B * self.sin + self.C
         return Pose(rotation, self.offset + self.direction * self.slide)
 
+    def displacement(self, d: ScrewPlacement) -> Motion:
+        """The twist ε with dX = X ε× for the perturbation d of the components."""
+        turn = d.A * self.cos + self.A * d.cos + d.B * self.sin + self.B * d.sin + d.C
+        return _twist(self.pose(), turn, d.offset + d.direction * self.slide + self.direction * d.slide)
+
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
@@ -59,6 +68,16 @@ class FramePlacement:
     def pose(self) -> Pose:
         """The pose in the parent element's frame."""
         return self.frame
+
+    def displacement(self, d: FramePlacement) -> Motion:
+        """The twist ε with dX = X ε× for the perturbation d of the components."""
+        return _twist(self.frame, d.frame.rotation, d.frame.position)
+
+
+def _twist(pose: Pose, d_rotation: Mat3, d_position: Vec3) -> Motion:
+    """X⁻¹ dX as a twist: the angular part are the entries zy, xz, yx of the skew matrix Rᵀ dR."""
+    (x, y, z), (dx, dy, dz) = pose.rotation.columns(), d_rotation.columns()
+    return Motion(Vec3(z.dot(dy), x.dot(dz), y.dot(dx)), pose.rotation.apply_transposed(d_position))
 
 
 @jax.tree_util.register_dataclass
@@ -79,10 +98,10 @@ class Element:
 
 def elements(model: Model, q: jax.Array, v: jax.Array | None = None) -> Element:
     """Evaluate all joints at q (and v, for the biases) and put their elements in sweep order."""
-    parts = _parts(model, q, v)
+    parts = parts_of(model, q, v)
     screws = all(part.joint.screw() is not None or part.joint.nv == 0 for part in parts)
     evaluate = _screw_elements if screws else _frame_elements
-    return _in_sweep_order(model, parts, [evaluate(part) for part in parts])
+    return in_sweep_order(model, parts, [evaluate(part) for part in parts])
 
 
 def inertias(model: Model) -> Inertia:
@@ -118,7 +137,7 @@ def per_body(model: Model, x: jax.Array) -> jax.Array:
 
 
 @dataclasses.dataclass(frozen=True)
-class _Part:
+class Part:
     """Stacked simple joints: one part of the joints of one group, with its coordinates and placement."""
 
     group: int
@@ -130,7 +149,8 @@ class _Part:
     placement: Pose
 
 
-def _parts(model: Model, q: jax.Array, v: jax.Array | None) -> list[_Part]:
+def parts_of(model: Model, q: jax.Array, v: jax.Array | None) -> list[Part]:
+    """The joints at a configuration, as stacks of simple joints."""
     topology = model.topology
     result = []
     for group, (joint, bodies) in enumerate(zip(model.joints, topology.groups, strict=True)):
@@ -142,13 +162,13 @@ def _parts(model: Model, q: jax.Array, v: jax.Array | None) -> list[_Part]:
         for index, part in enumerate(joint.parts()):
             part_q = [q[r] for r in q_rows[nq : nq + part.nq]]
             part_v = None if v is None else [v[r] for r in v_rows[nv : nv + part.nv]]
-            result.append(_Part(group, index, bodies, part, part_q, part_v, placement))
+            result.append(Part(group, index, bodies, part, part_q, part_v, placement))
             placement = Pose.identity()
             nq, nv = nq + part.nq, nv + part.nv
     return result
 
 
-def _screw_elements(part: _Part) -> list[Element]:
+def _screw_elements(part: Part) -> list[Element]:
     """The element of a screw or of a fixed joint."""
     P, p = part.placement.rotation, part.placement.position
     screw = part.joint.screw()
@@ -165,7 +185,7 @@ def _screw_elements(part: _Part) -> list[Element]:
     return [Element(placement, screw, Motion.zero())]
 
 
-def _frame_elements(part: _Part) -> list[Element]:
+def _frame_elements(part: Part) -> list[Element]:
     """The elements of any joint: the first carries its pose and its bias."""
     pose = part.placement @ part.joint.transform(part.q)
     columns = part.joint.subspace(part.q) or (Motion.zero(),)
@@ -185,8 +205,8 @@ def _run_bias(joint: AbstractJoint, q, v, columns: Sequence[Motion]) -> Motion:
     return bias
 
 
-def _in_sweep_order(model: Model, parts: list[_Part], rows: list[list[Element]]) -> Element:
-    """Concatenate the elements of all parts and bring them into the order of the sweeps."""
+def in_sweep_order(model: Model, parts: list[Part], rows: list[list[Row]]) -> Row:
+    """Concatenate the elements of all parts, or whatever they have of their own, in the order of the sweeps."""
     table = model.topology.elements
     position = {key: i for i, key in enumerate(zip(table.body, table.part, table.column, strict=True))}
     order, flat, sizes = [], [], []
