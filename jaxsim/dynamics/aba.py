@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
@@ -10,9 +12,11 @@ from ..model import Model
 from ..model.shapes import check
 from ..spatial import ArticulatedInertia, Force, Mat3, Motion, Sym3, Vec3
 from ..sweep import leaf_to_root, root_to_leaf
-from .elements import elements, inertias, per_element, per_velocity
+from .elements import elements, inertias, per_element, per_velocity, rotors
+from .mass_solve import Factors, ForwardData, accelerations
 from .passive import passive_forces
-from .rnea import external_wrenches
+from .rnea import external_wrenches, motion_data
+from .rule import frozen
 
 
 def forward_dynamics(
@@ -34,11 +38,15 @@ def forward_dynamics(
         f_ext: external wrenches (moment, force) on the bodies, each in its body's frame at its body's origin.
     """
     check(model, q=q, v=v, tau=tau)
-    a, _ = articulated(model, q, v, tau + passive_forces(model, q, v), f_ext)
-    return a
+    total = tau + passive_forces(model, q, v)
+    a, _, factors = frozen(articulated(*frozen((model, q, v, total, f_ext))))
+    dtype = jnp.result_type(q, v, tau, model.dtype)
+    motion = motion_data(model, q, v, a, f_ext)
+    data = ForwardData(dataclasses.replace(motion, qdd=0.0), rotors(model), per_element(model, total))
+    return per_velocity(model, accelerations(model.topology, data, factors, motion.qdd, dtype))
 
 
-def articulated(model: Model, q, v, tau, f_ext=None, prescribed=None) -> tuple[Array, Array]:
+def articulated(model: Model, q, v, tau, f_ext=None, prescribed=None) -> tuple[Array, Array, Factors]:
     """The three sweeps: velocities outward, articulated inertias inward, accelerations outward.
 
     Args:
@@ -51,14 +59,13 @@ def articulated(model: Model, q, v, tau, f_ext=None, prescribed=None) -> tuple[A
             accelerations (zero elsewhere).
 
     Returns:
-        The accelerations, and the joint forces (those at the prescribed accelerations, τ elsewhere).
+        The accelerations, the joint forces (those at the prescribed accelerations, τ elsewhere), and the factors of the
+        mass matrix.
     """
     dtype = jnp.result_type(q, tau, model.dtype)
     tree = model.topology
     element, inertia = elements(model, q, v), inertias(model)
-    armature = per_element(model, model.armature)
-    # a fixed joint has S = 0: any positive number keeps its pivot invertible
-    armature = jnp.where(tree.elements.velocity == model.nv, 1.0, armature).astype(model.dtype)
+    armature = rotors(model)
     wrench = external_wrenches(model, f_ext)
     if v is None:
         qd, velocity, root = 0.0, Motion.zero(), Motion.zero()
@@ -79,10 +86,11 @@ def articulated(model: Model, q, v, tau, f_ext=None, prescribed=None) -> tuple[A
         Ia = IA.minus_outer(U, D_inverse)
         pa = pA + Ia.apply(c) + U * (u * D_inverse)
         X = element.placement.pose()
-        return (Ia.transformed(X), X @ pa), (U, D_inverse, u)
+        return (Ia.transformed(X), X @ pa), (Factors(U, D_inverse), u)
 
     def outward(a_parent, x):
-        element, (U, D_inverse, u), (v, qd, _, known) = x
+        element, (factors, u), (v, qd, _, known) = x
+        U, D_inverse = factors.U, factors.D_inverse
         a = element.placement.pose().inv() @ a_parent + _coriolis(element, v, qd) + element.S * known
         qdd = D_inverse * (u - U.dot(a))
         force = U.dot(a) - u
@@ -95,8 +103,8 @@ def articulated(model: Model, q, v, tau, f_ext=None, prescribed=None) -> tuple[A
     )[1]
     a, force = root_to_leaf(tree, outward, (element, factors, states), root, dtype)
     if prescribed is None:
-        return per_velocity(model, a), tau
-    return per_velocity(model, a), jnp.where(prescribed[0], per_velocity(model, force), tau)
+        return per_velocity(model, a), tau, factors[0]
+    return per_velocity(model, a), jnp.where(prescribed[0], per_velocity(model, force), tau), factors[0]
 
 
 def _velocities(v_parent, x):

@@ -123,6 +123,13 @@ def per_element(model: Model, x: jax.Array) -> jax.Array:
     return padded[index]
 
 
+def rotors(model: Model) -> jax.Array:
+    """The armature of each element."""
+    # a fixed joint has S = 0: any positive number keeps its pivot invertible
+    fixed = model.topology.elements.velocity == model.nv
+    return jnp.where(fixed, 1.0, per_element(model, model.armature)).astype(model.dtype)
+
+
 def per_velocity(model: Model, x: jax.Array) -> jax.Array:
     """The entries of an element-wise array, along its first axis, in the order of the velocity coordinates."""
     index = model.topology.elements.velocity

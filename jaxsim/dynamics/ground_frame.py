@@ -93,7 +93,7 @@ def body_motion(model: Model, q, v, a, f_ext) -> tuple[Columns, Composites, tupl
     S = element.S
     vJ = block_sum(model, S * per_element(model, v))
     aJ = block_sum(model, S * per_element(model, a)) + rates.bias
-    first, constant = _first_of_block(model), vanishes(rates)
+    first, constant = first_of_block(model), vanishes(rates)
 
     def step(parent, x):
         (pose, v_before, a_before), (element, inertia, wrench, vJ, aJ, rates, first) = parent, x
@@ -152,7 +152,8 @@ def block_sum(model: Model, x: Motion) -> Motion:
 _EVERY = 1.0
 
 
-def _first_of_block(model: Model) -> Scalar:
+def first_of_block(model: Model) -> Scalar:
+    """One for the first element of each block, which carries the motion of the whole block, else zero."""
     members, count = model.topology.block_members, model.topology.elements.count
     if members.shape[-1] == 1:
         return _EVERY

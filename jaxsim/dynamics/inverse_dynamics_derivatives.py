@@ -68,21 +68,21 @@ def first_order_features(model: Model, columns: Columns, rows: Rows) -> tuple[Ar
     Returns:
         (BT, IS), (T3), (T4), (ψ̇ angular, ψ̈), (s angular, p) and s.
     """
-    order = model.topology.moving
-    same = np.array_equal(order, np.arange(model.topology.elements.count))
-
-    def stack(*parts):
-        whole = jnp.concatenate([part.to_array() for part in parts], axis=-1)
-        return whole if same else whole[order]
-
     return (
-        stack(rows.BT, rows.IS),
-        stack(rows.T3),
-        stack(rows.T4),
-        stack(columns.psi_dot.angular, columns.psi_ddot),
-        stack(columns.s.angular, columns.p),
-        stack(columns.s),
+        stack_moving(model, rows.BT, rows.IS),
+        stack_moving(model, rows.T3),
+        stack_moving(model, rows.T4),
+        stack_moving(model, columns.psi_dot.angular, columns.psi_ddot),
+        stack_moving(model, columns.s.angular, columns.p),
+        stack_moving(model, columns.s),
     )
+
+
+def stack_moving(model: Model, *parts) -> Array:
+    """Element-wise vectors side by side as one array, in the order of the velocities."""
+    order = model.topology.moving
+    whole = jnp.concatenate([part.to_array() for part in parts], axis=-1)
+    return whole if np.array_equal(order, np.arange(model.topology.elements.count)) else whole[order]
 
 
 def _assemble(model: Model, left, T3, T4, psi, p, s) -> tuple[Array, Array, Array]:

@@ -86,6 +86,12 @@ def _tangent(tree: Topology, data: NewtonEulerData, d: NewtonEulerData, dtype) -
     return tau, newton_euler_tangent(tree, data, d, (v, a, carried), dtype)
 
 
+def newton_euler_motion(tree: Topology, data: NewtonEulerData, dtype) -> tuple[Motion, Motion, Force]:
+    """Velocity, acceleration and transmitted force of every element, in its frame."""
+    v, a, f = _outward(tree, data, dtype, keep_motion=True)
+    return v, a, _inward(tree, data.element, f, dtype)[0]
+
+
 def newton_euler_tangent(tree: Topology, data: NewtonEulerData, d: NewtonEulerData, motion, dtype) -> jax.Array:
     """The derivative of the joint forces along d, where (v, a, f) are the motion and the transmitted forces."""
     v, a, f = motion

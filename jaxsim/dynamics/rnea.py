@@ -40,7 +40,13 @@ def inverse_dynamics(
 def newton_euler(model: Model, q, v, a, f_ext=None) -> Float[Array, " nv"]:
     """The recursion alone, without armature, springs and dampers: M a + C v + g − Jᵀ f_ext."""
     dtype = jnp.result_type(q, v, a, model.dtype)
-    data = NewtonEulerData(
+    data = motion_data(model, q, v, a, f_ext)
+    return per_velocity(model, newton_euler_recursion(model.topology, data, dtype))
+
+
+def motion_data(model: Model, q, v, a, f_ext=None) -> NewtonEulerData:
+    """What the recursion depends on, for all elements."""
+    return NewtonEulerData(
         element=elements(model, q, v),
         inertia=inertias(model),
         wrench=external_wrenches(model, f_ext),
@@ -48,7 +54,6 @@ def newton_euler(model: Model, q, v, a, f_ext=None) -> Float[Array, " nv"]:
         qdd=per_element(model, a),
         gravity=Vec3.from_array(model.gravity),
     )
-    return per_velocity(model, newton_euler_recursion(model.topology, data, dtype))
 
 
 def external_wrenches(model: Model, f_ext: jax.Array | None) -> Force:

@@ -48,6 +48,11 @@ def with_tangent(recursion: Callable[[Tree], Tree], tangent: Callable[[Tree, Tre
     return evaluate([leaf for leaf, fixed in zip(leaves, literal, strict=True) if not fixed])
 
 
+def frozen(tree: Tree) -> Tree:
+    """The same data, not to be differentiated; Python numbers stay what they are."""
+    return jax.tree.map(lambda leaf: leaf if isinstance(leaf, float) else jax.lax.stop_gradient(leaf), tree)
+
+
 def vanishes(tree: Tree) -> bool:
     """Whether a perturbation is known to be zero before tracing."""
     return all(is_zero(leaf) for leaf in jax.tree.leaves(tree))
