@@ -24,7 +24,7 @@ from .inverse_dynamics_derivatives import first_order_features, stack_moving
 from .inverse_inertia import inverse_mass_product
 from .passive import passive_forces
 from .rnea import inverse_dynamics
-from .subspace_rates import varying
+from .subspace_rates import along_varying, varying
 
 
 class ContractedSecondDerivatives(eqx.Module):
@@ -179,19 +179,16 @@ def _with_varying_joints(model: Model, q, v, a, cotangent, f_ext, result: Contra
     at = varying(model)
     if not at.size:
         return result
-    along = jnp.eye(model.nv, dtype=v.dtype)[at]
-    zero = jnp.zeros_like(v)
 
-    def first(outer, v):
+    def first(outer, dv):
         moved = integrate(model, q, outer)
 
         def power(inner, v, a):
             return cotangent @ inverse_dynamics(model, integrate(model, moved, inner), v, a, f_ext)
 
-        return jax.grad(power, argnums=(0, 1, 2))(zero, v, a)
+        return jax.grad(power, argnums=(0, 1, 2))(jnp.zeros_like(v), v + dv, a)
 
-    qq, qv, qa = jax.vmap(lambda e: jax.jvp(lambda dq: first(dq, v), (zero,), (e,))[1], out_axes=-1)(along)
-    vq, vv, _ = jax.vmap(lambda e: jax.jvp(lambda v: first(zero, v), (v,), (e,))[1], out_axes=-1)(along)
+    (qq, qv, qa), (vq, vv, _) = along_varying(first, at, v)
     return ContractedSecondDerivatives(
         qq=result.qq.at[at].set(qq.T).at[:, at].set(qq),
         vv=result.vv.at[at].set(vv.T).at[:, at].set(vv),

@@ -19,7 +19,7 @@ from ..spatial import Coriolis, Force, Inertia, Mat3, Motion, Sym3, Vec3
 from .chunked import in_chunks
 from .ground_frame import Columns, Composites, Rows, body_motion, carried
 from .inverse_dynamics_derivatives import inverse_dynamics_derivatives, passive_stiffness
-from .subspace_rates import varying
+from .subspace_rates import along_varying, varying
 
 
 class InverseDynamicsSecondDerivatives(eqx.Module):
@@ -216,14 +216,11 @@ def _with_varying_joints(model: Model, q, v, a, f_ext, result: InverseDynamicsSe
     at = varying(model)
     if not at.size:
         return result
-    along = jnp.eye(model.nv, dtype=v.dtype)[at]
-    zero = jnp.zeros_like(v)
 
-    def first(dq, v):
-        return inverse_dynamics_derivatives(model, integrate(model, q, dq), v, a, f_ext)
+    def first(dq, dv):
+        return inverse_dynamics_derivatives(model, integrate(model, q, dq), v + dv, a, f_ext)
 
-    by_q = jax.vmap(lambda e: jax.jvp(lambda dq: first(dq, v), (zero,), (e,))[1], out_axes=-1)(along)
-    by_v = jax.vmap(lambda e: jax.jvp(lambda v: first(zero, v), (v,), (e,))[1], out_axes=-1)(along)
+    by_q, by_v = along_varying(first, at, v)
     return InverseDynamicsSecondDerivatives(
         qq=result.qq.at[:, at].set(by_q.dq.transpose(0, 2, 1)).at[:, :, at].set(by_q.dq),
         vv=result.vv.at[:, at].set(by_v.dv.transpose(0, 2, 1)).at[:, :, at].set(by_v.dv),

@@ -8,6 +8,8 @@ once; for joints with a constant subspace everything here is the literal zero.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -17,6 +19,8 @@ from ..model import Model
 from ..spatial import Motion
 from .elements import Part, in_sweep_order, parts_of
 from .rule import vanishes
+
+Tree = Any
 
 
 @jax.tree_util.register_dataclass
@@ -60,6 +64,18 @@ def varying(model: Model) -> np.ndarray:
     bodies = {(body, part.index) for part, varies in at if varies for body in part.bodies}
     mask = np.array([key in bodies for key in zip(table.body, table.part, strict=True)], dtype=bool)
     return np.flatnonzero(mask[model.topology.moving]) if mask.size else np.zeros(0, int)
+
+
+def along_varying(function: Callable, at: np.ndarray, like: jax.Array) -> tuple[Tree, Tree]:
+    """The derivatives of ``function(dq, dv)`` at zero along the coordinates ``at`` of dq, and along those of dv.
+
+    The direction is the last axis of the results; all directions go through one evaluation.
+    """
+    zero = jnp.zeros_like(like)
+    unit = jnp.eye(like.shape[0], dtype=like.dtype)[at]
+    along = jnp.concatenate([unit, jnp.zeros_like(unit)]), jnp.concatenate([jnp.zeros_like(unit), unit])
+    both = jax.vmap(lambda *e: jax.jvp(function, (zero, zero), e)[1], out_axes=-1)(*along)
+    return jax.tree.map(lambda x: x[..., : at.size], both), jax.tree.map(lambda x: x[..., at.size :], both)
 
 
 def _rates(part: Part, a: list[jax.Array], width: int) -> list[SubspaceRates]:
