@@ -116,7 +116,7 @@ def placed_shape(shape: Shape, size, placement: Placement) -> PlacedShape:
     values = finite_vector(np.atleast_1d(np.asarray(size, float)), count, f"the size of a {shape.kind}")
     if shape.kind != "mesh" and np.any(values < 0):
         raise ValueError(f"The size of a {shape.kind} is {size!r}; give {SIZES[shape.kind]}, none negative.")
-    return PlacedShape(shape, np.concatenate([values, np.zeros(3 - count)]), placement)
+    return PlacedShape(shape, values, placement)
 
 
 def stack_geometry(items: Sequence[PlacedShape], dtype) -> Geometry:
@@ -124,7 +124,7 @@ def stack_geometry(items: Sequence[PlacedShape], dtype) -> Geometry:
     if not items:
         return Geometry()
     return Geometry(
-        jnp.asarray([item.size for item in items], dtype),
+        jnp.asarray([np.pad(item.size, (0, 3 - len(item.size))) for item in items], dtype),
         jnp.asarray([item.placement.position for item in items], dtype),
         jnp.asarray([item.placement.quaternion for item in items], dtype),
         tuple(item.shape for item in items),
