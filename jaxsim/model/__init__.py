@@ -1,5 +1,6 @@
 """Models: topology, leaves, building, configurations."""
 
+from . import robots as robots
 from .body_inertia import BodyInertia as BodyInertia
 from .builder import ModelBuilder as ModelBuilder
 from .configuration import difference as difference
