@@ -58,9 +58,9 @@ class Actuation(eqx.Module):
         gear, bias = jnp.asarray(self.gear), jnp.asarray(self.bias)
         at_q, at_v = np.array(self.coordinates).T
         length = jnp.where(at_q < 0, 0.0, gear[np.arange(len(self)), at_v] * q[at_q])
-        u = jnp.clip(u, self.control_lower, self.control_upper)
-        f = self.gain * u + bias[:, 0] + bias[:, 1] * length + bias[:, 2] * (gear @ v)
-        return gear.T @ jnp.clip(f, self.force_lower, self.force_upper)
+        u = jnp.clip(u, jnp.asarray(self.control_lower), jnp.asarray(self.control_upper))
+        f = jnp.asarray(self.gain) * u + bias[:, 0] + bias[:, 1] * length + bias[:, 2] * (gear @ v)
+        return gear.T @ jnp.clip(f, jnp.asarray(self.force_lower), jnp.asarray(self.force_upper))
 
 
 @dataclasses.dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -203,6 +204,7 @@ class ModelBuilder:
         def coordinates(field: str) -> jax.Array:
             return jnp.asarray(np.concatenate([np.zeros(0), *(entry[field] for entry in data.values())]), dtype)
 
+        per_coordinate: dict[str, Any] = {field: coordinates(field) for field in (*PER_VELOCITY, *PER_COORDINATE)}
         model = Model(
             joints=tuple(jax.tree.map(lambda leaf: jnp.asarray(leaf, dtype), joint) for joint in joints),
             position=rows(np.zeros(3), lambda body: body.position),
@@ -210,7 +212,7 @@ class ModelBuilder:
             mass=rows(0.0, lambda body: body.inertia.mass),
             com=rows(np.zeros(3), lambda body: body.inertia.com),
             inertia=rows(np.zeros((3, 3)), lambda body: 0.5 * (body.inertia.matrix + body.inertia.matrix.T)),
-            **{field: coordinates(field) for field in (*PER_VELOCITY, *PER_COORDINATE)},
+            **per_coordinate,
             gravity=jnp.asarray(self.gravity, dtype),
             topology=topology,
             geometry=stack_geometry(self._shapes, dtype),

@@ -96,7 +96,7 @@ def couple(
     kept = dict(data)
     if not followers:
         return None, kept
-    roots = _resolve(followers)
+    roots = _resolve(followers, topology.body_names)
     for item in roots.values():
         kept[item.leader] = _fold(kept[item.leader], kept.pop(item.body), item.multiplier, item.offset)
 
@@ -117,28 +117,27 @@ def couple(
     return coupling, kept
 
 
-def _resolve(followers: Mapping[int, Follower]) -> dict[int, Follower]:
+def _resolve(followers: Mapping[int, Follower], names: tuple[str, ...]) -> dict[int, Follower]:
     """Followers of followers, traced back to joints that follow nobody."""
-
-    def root(body: int, seen: tuple[int, ...]) -> Follower:
-        item = followers[body]
-        if item.leader in (*seen, body):
-            raise ValueError(f"The joints of bodies {sorted({*seen, body})} follow each other in a circle; break it.")
-        if item.leader not in followers:
-            return item
-        above = root(item.leader, (*seen, body))
-        return Follower(
-            body, above.leader, item.multiplier * above.multiplier, item.multiplier * above.offset + item.offset
-        )
-
-    return {body: root(body, ()) for body in followers}
+    roots = {}
+    for body, item in followers.items():
+        seen, multiplier, offset = {body}, item.multiplier, item.offset
+        while item.leader in followers:
+            item = followers[item.leader]
+            if item.body in seen:
+                circle = ", ".join(sorted(repr(names[b]) for b in seen))
+                raise ValueError(f"The joints of the bodies {circle} follow each other in a circle; break it.")
+            seen.add(item.body)
+            multiplier, offset = multiplier * item.multiplier, multiplier * item.offset + offset
+        roots[body] = Follower(body, item.leader, multiplier, offset)
+    return roots
 
 
 def _fold(leader: Data, follower: Data, m: float, b: float) -> Data:
     """What springs, dampers, rotors and limits of a follower are in the coordinate of its leader.
 
     With q_f = m q + b: damping and armature add with m², dry friction with |m|, two springs make one with the sum of
-    their stiffnesses and the weighted mean of their rest positions, and limits narrow each other if they leave anything.
+    their stiffnesses and the weighted mean of their rest positions, and limits narrow each other where they overlap.
     """
     if m == 0.0:
         return leader

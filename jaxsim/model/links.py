@@ -55,7 +55,10 @@ class Link:
 
 
 class Assembly:
-    """Links as bodies: which body every link became part of, and where it stands there."""
+    """Links as bodies: which body every link became part of, and where it stands there.
+
+    A root link named ``"world"`` that is fixed is the world itself.
+    """
 
     def __init__(self, links: list[Link], merge_fixed: bool):
         self.world = Link(WORLD, "", None, "")
@@ -63,6 +66,9 @@ class Assembly:
         self.hosts: dict[str, tuple[Link, Placement]] = {WORLD: (self.world, Placement())}
         self.merged: list[Link] = []
         for link in links:
+            if link.name == WORLD:
+                self.world.shapes, self.world.frames = list(link.shapes), list(link.frames)
+                continue
             host, offset = self.hosts[link.parent]
             placement = offset @ link.placement
             if link.joint is None and merge_fixed:
@@ -91,9 +97,11 @@ class Assembly:
             report: where problems go.
             leaders: the links whose joints follow those of others, and these others.
         """
-        for link in self.merged:
-            if problem := _inertia_problem(link):
-                report.note(f"{problem} It is part of {self.hosts[link.name][0].name!r}, where this does no harm.")
+        if odd := [repr(link.name) for link in self.merged if _inertia_problem(link)]:
+            report.note(
+                f"No rigid body can have the inertia of {', '.join(odd)}; being part of what they are fixed to, they do "
+                "no harm."
+            )
         for body in self.bodies:
             if problem := _inertia_problem(body):
                 report.unsupported(problem)

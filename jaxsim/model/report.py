@@ -9,8 +9,8 @@ from collections import Counter
 class Report:
     """Gathers everything that is wrong with a file, that is not supported, and that was left out.
 
-    Errors make the file useless. What is unsupported and changes the physics is an error too, unless the loader was told
-    not to be strict. What was left out without a change to the physics ends in one warning.
+    Errors make the file useless. What is unsupported and changes the physics is an error too, unless the loader was
+    told not to be strict. What was left out without a change to the physics ends in one warning.
     """
 
     def __init__(self, source: str, strict: bool):

@@ -16,12 +16,13 @@ MAX_DEPTH = 64
 
 @dataclasses.dataclass(eq=False)
 class Node:
-    """An XML element: its tag, its attributes, its children and the line it begins on."""
+    """An XML element: its tag, its attributes, the line it begins on, its children and its text."""
 
     tag: str
     attributes: dict[str, str]
     line: int
     children: list[Node] = dataclasses.field(default_factory=list)
+    text: str = ""
 
     def all(self, tag: str) -> Iterator[Node]:
         """The children with this tag."""
@@ -84,13 +85,17 @@ def parse(source: Source) -> Node:
     def end(tag: str) -> None:
         stack.pop()
 
+    def text(data: str) -> None:
+        stack[-1].text += data
+
     def refuse(*_) -> None:
         raise ValueError(
             f"{source.name}, line {parser.CurrentLineNumber}: document type declarations and entities are refused; "
             "remove the <!DOCTYPE …>."
         )
 
-    parser.StartElementHandler, parser.EndElementHandler = start, end
+    parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = start, end, text
+    parser.buffer_text = True
     parser.StartDoctypeDeclHandler = parser.EntityDeclHandler = refuse
     try:
         parser.Parse(source.data, True)
