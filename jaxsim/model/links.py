@@ -99,7 +99,7 @@ class Assembly:
         """
         if odd := [repr(link.name) for link in self.merged if _inertia_problem(link)]:
             report.note(
-                f"No rigid body can have the inertia of {', '.join(odd)}; being part of what they are fixed to, they do "
+                f"No rigid body can have the inertia of {', '.join(odd)}; as parts of what they are fixed to they do "
                 "no harm."
             )
         for body in self.bodies:

@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from ..joints import AbstractJoint
-from ..spatial import Scalar
+from ..spatial import Quaternion, Scalar, Vec3
 from .actuation import Actuation
 from .coupling import Coupling
 from .frames import Frames
@@ -118,6 +118,18 @@ class Model(eqx.Module):
             raise ValueError(f"There is no body {body}; the indices go from 0 (the world) to {self.num_bodies - 1}.")
         return int(body)
 
+    def attachment(self, frame: int | str, point=(0.0, 0.0, 0.0)) -> tuple[int, Float[Array, " 3"]]:
+        """The body that carries a frame, and a point of the frame in that body's own frame.
+
+        A string is looked for among the named frames first and among the bodies then; a number is a body.
+        """
+        x = jnp.asarray(point, self.dtype)
+        if not isinstance(frame, str) or frame not in self.frames:
+            return self.body_index(frame), x
+        index = self.frames.names.index(frame)
+        turned = Quaternion.from_array(jnp.asarray(self.frames.orientation[index])).rotate(Vec3.from_array(x))
+        return self.frames.bodies[index], jnp.asarray(self.frames.position[index]) + turned.to_array()
+
     def coordinates_of(self, body: int | str) -> tuple[slice, slice]:
         """Where the coordinates of a body's joint stand in q and in v; for a joint that mimics, those of its leader."""
         index = self.body_index(body)
@@ -135,7 +147,8 @@ class Model(eqx.Module):
             [jnp.broadcast_to(jnp.asarray(component, self.dtype), (len(bodies),)) for component in joint.neutral()]
             for joint, bodies in zip(self.joints, self.topology.groups, strict=True)
         ]
-        return from_groups(parts, self.topology.q_rows, self.dtype)
+        q = from_groups(parts, self.topology.q_rows, self.dtype)
+        return q if self.coupling is None else q[self.coupling.own_q]
 
     def astype(self, dtype) -> Model:
         """The same model with leaves of another floating-point type."""
