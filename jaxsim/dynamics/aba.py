@@ -13,6 +13,7 @@ from ..model import Model
 from ..model.shapes import check
 from ..spatial import ArticulatedInertia, Force, Inertia, Mat3, Motion, Pose, Sym3, Vec3
 from ..sweep import leaf_to_root, root_to_leaf
+from .coupled import coupled_forward_dynamics
 from .elements import elements, inertias, per_element, per_velocity
 from .passive import passive_forces
 from .rnea import external_wrenches
@@ -37,6 +38,8 @@ def forward_dynamics(
         f_ext: external wrenches (moment, force) on the bodies, each in its body's frame at its body's origin.
     """
     check(model, q=q, v=v, tau=tau)
+    if model.coupling is not None:
+        return coupled_forward_dynamics(model, q, v, tau, f_ext)
     a, _ = articulated(model, q, v, tau + passive_forces(model, q, v), f_ext)
     return a
 
