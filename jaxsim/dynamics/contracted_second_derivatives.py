@@ -12,6 +12,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from ..model import Model, integrate
+from ..model.on_tree import on_tree
 from ..model.shapes import check
 from ..spatial import Coriolis, Force, Motion
 from ..sweep import leaf_to_root, root_to_leaf
@@ -59,6 +60,7 @@ class ContractedForwardSecondDerivatives(eqx.Module):
     tauq: Float[Array, "nv nv"]
 
 
+@on_tree("every_axis")
 def contracted_inverse_dynamics_second_derivatives(
     model: Model,
     q: Float[Array, " nq"],
@@ -132,7 +134,7 @@ def contracted_forward_dynamics_second_derivatives(
 
 def _contracted_rows(model: Model, columns: Columns, alone: Composites, composites: Composites, cotangent):
     """φ of every coordinate, and (U, Y), V and s×*h as arrays in the order of the velocities."""
-    tree, dtype = model.topology, alone.inertia.mass.dtype
+    tree, dtype = model.topology, jnp.result_type(alone.inertia.mass)
     drive = block_sum(model, columns.s * per_element(model, cotangent))
 
     def outward(mu_before: Motion, x):

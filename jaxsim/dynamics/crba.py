@@ -7,6 +7,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from ..model import Model
+from ..model.on_tree import on_tree
 from ..model.shapes import check
 from ..model.topology import Topology
 from ..spatial import Inertia, Motion, Pose
@@ -17,11 +18,12 @@ from .rule import linear_step, with_tangent
 Data = tuple[Element, Inertia]
 
 
+@on_tree("matrix")
 def mass_matrix(model: Model, q: Float[Array, " nq"]) -> Float[Array, "nv nv"]:
     """M(q), with ½ vᵀ M v the kinetic energy of bodies and rotors.
 
-    With all quantities in the ground frame, M_ij = S_jᵀ I_i^c S_i for j on the path from the root to i, where I_i^c is the
-    sum of the inertias that i carries.
+    With all quantities in the ground frame, M_ij = S_jᵀ I_i^c S_i for j on the path from the root to i, where I_i^c is
+    the sum of the inertias that i carries.
     """
     check(model, q=q)
     dtype = jnp.result_type(q, model.dtype)

@@ -25,7 +25,6 @@ from ..spatial import Inertia, Mat3, Motion, Pose, Scalar, Sym3, Vec3
 from ..spatial.quaternion import Quaternion
 from ..spatial.vector import is_zero
 
-
 Row = TypeVar("Row")
 
 
@@ -98,6 +97,8 @@ class Element:
 
 def elements(model: Model, q: jax.Array, v: jax.Array | None = None) -> Element:
     """Evaluate all joints at q (and v, for the biases) and put their elements in sweep order."""
+    if model.coupling is not None:
+        raise ValueError("This function does not support models with joints that mimic others.")
     parts = parts_of(model, q, v)
     screws = all(part.joint.screw() is not None or part.joint.nv == 0 for part in parts)
     evaluate = _screw_elements if screws else _frame_elements

@@ -15,7 +15,7 @@ from .inverse_dynamics_second_derivatives import inverse_dynamics_second_derivat
 class ForwardDynamicsSecondDerivatives(eqx.Module):
     """The second derivatives of the acceleration; the first index is that of a.
 
-    The order of differentiation is that of ``InverseDynamicsSecondDerivatives``: the last index is the outer derivative.
+    The order of differentiation is that of ``InverseDynamicsSecondDerivatives``: the last index is the outer one.
 
     Attributes:
         qq: entry (i, j, k) is ∂²a_i/∂q_j∂q_k.

@@ -84,8 +84,8 @@ def body_motion(model: Model, q, v, a, f_ext) -> tuple[Columns, Composites, tupl
     """Outward: the columns of all coordinates, and inertia, Coriolis matrix and force of every element alone.
 
     Returns:
-        The columns, what each element has alone, and, if the subspace of some joint depends on q, the derivatives of the
-        axes of each element's block along the element, one motion for each element of the block.
+        The columns, what each element has alone, and, if the subspace of some joint depends on q, the derivatives of
+        the axes of each element's block along the element, one motion for each element of the block.
     """
     dtype = jnp.result_type(q, v, a, model.dtype)
     element = elements(model, q)
@@ -121,7 +121,7 @@ def body_motion(model: Model, q, v, a, f_ext) -> tuple[Columns, Composites, tupl
 
 def carried(model: Model, columns: Columns, alone: Composites) -> tuple[Rows, Composites]:
     """Inward: the composites of every coordinate, and the rows of the first derivatives."""
-    dtype = alone.inertia.mass.dtype
+    dtype = jnp.result_type(alone.inertia.mass)
 
     def step(from_children: Composites, x):
         columns, alone = x
@@ -142,7 +142,7 @@ def block_sum(model: Model, x: Motion) -> Motion:
         return x
 
     def total(leaf: Scalar) -> Scalar:
-        if isinstance(leaf, float):
+        if not isinstance(leaf, jax.Array):
             return leaf
         return jnp.concatenate([leaf, jnp.zeros(1, leaf.dtype)])[members].sum(axis=-1)
 

@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from ..model import Model, integrate
+from ..model.on_tree import on_tree
 from ..model.shapes import check
 from ..spatial import Force, Motion
 from .chunked import in_chunks
@@ -30,6 +31,7 @@ class InverseDynamicsDerivatives(eqx.Module):
     da: Float[Array, "nv nv"]
 
 
+@on_tree("every_axis")
 def inverse_dynamics_derivatives(
     model: Model,
     q: Float[Array, " nq"],
@@ -105,7 +107,7 @@ def _turned_axes(model: Model, turned: tuple[Motion, ...], force: Force) -> Arra
     """∂S_m/∂q_k · f for the coordinates m and k of one joint, where its subspace depends on q."""
     topology = model.topology
     table, members = topology.elements, topology.block_members
-    result = jnp.zeros((model.nv + 1, model.nv + 1), force.linear.x.dtype)
+    result = jnp.zeros((model.nv + 1, model.nv + 1), jnp.result_type(force.linear.x))
     velocity = np.append(table.velocity, model.nv)
     for m, column in enumerate(turned):
         result = result.at[velocity[members[:, m]], table.velocity].add(column.dot(force))

@@ -13,6 +13,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from ..model import Model, integrate
+from ..model.on_tree import on_tree
 from ..model.shapes import check
 from ..model.topology import Topology
 from ..spatial import Coriolis, Force, Inertia, Mat3, Motion, Sym3, Vec3
@@ -25,8 +26,8 @@ from .subspace_rates import along_varying, varying
 class InverseDynamicsSecondDerivatives(eqx.Module):
     """The second derivatives of the joint forces; the first index is that of τ.
 
-    In ``qq[i, j, k]`` = ∂²τ_i/∂q_j∂q_k the k-th derivative is the outer one: it is the derivative along q ⊕ δ e_k of the
-    first derivative ∂τ_i/∂q_j. For two different coordinates j, k of one quaternion joint the order matters, and
+    In ``qq[i, j, k]`` = ∂²τ_i/∂q_j∂q_k the k-th derivative is the outer one: it is the derivative along q ⊕ δ e_k of
+    the first derivative ∂τ_i/∂q_j. For two different coordinates j, k of one quaternion joint the order matters, and
     qq[:, j, k] − qq[:, k, j] is the first derivative along the bracket e_k×e_j; all other entries are symmetric.
 
     Attributes:
@@ -42,6 +43,7 @@ class InverseDynamicsSecondDerivatives(eqx.Module):
     aq: Float[Array, "nv nv nv"]
 
 
+@on_tree("every_axis")
 def inverse_dynamics_second_derivatives(
     model: Model,
     q: Float[Array, " nq"],

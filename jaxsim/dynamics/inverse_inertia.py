@@ -11,6 +11,7 @@ from ..model.shapes import check
 from ..spatial import Force, Motion
 from ..spatial.operator import SpatialMatrix
 from ..sweep import leaf_to_root, root_to_leaf
+from .coupled import coupled_inverse_mass_product
 from .elements import elements, inertias, per_element, per_velocity, rotors
 from .mass_solve import factorise, mass_solve
 from .rule import frozen
@@ -34,6 +35,8 @@ def inverse_mass_product(
         joint_matrix: P_r, likewise on the joints: one entry a degree of freedom.
     """
     check(model, q=q, x=x)
+    if model.coupling is not None:
+        return coupled_inverse_mass_product(model, q, x, body_matrix, joint_matrix)
     if joint_matrix is not None:
         model = _with_armature(model, model.armature + joint_matrix)
     if body_matrix is None:
@@ -43,9 +46,9 @@ def inverse_mass_product(
 
 def _mass_product(model: Model, q, b) -> Array:
     dtype = jnp.result_type(q, b, model.dtype)
-    tree, data = model.topology, (elements(model, q), inertias(model), rotors(model))
-    factors = frozen(factorise(tree, *frozen(data), dtype))
-    return mass_solve(tree, *data, factors, b, dtype)
+    tree, element, inertia, armature = model.topology, elements(model, q), inertias(model), rotors(model)
+    factors = frozen(factorise(tree, frozen(element), frozen(inertia), frozen(armature), dtype))
+    return mass_solve(tree, element, inertia, armature, factors, b, dtype)
 
 
 def _with_armature(model: Model, armature) -> Model:

@@ -13,11 +13,11 @@ import dataclasses
 import jax
 
 from ..model.topology import Topology
-from ..spatial import ArticulatedInertia, Force, Inertia, Mat3, Motion, Scalar, Sym3, Vec3
+from ..spatial import ArticulatedInertia, Force, Inertia, Mat3, Motion, Pose, Scalar, Sym3, Vec3
 from ..sweep import leaf_to_root, root_to_leaf
 from .elements import Element
 from .newton_euler import NewtonEulerData, newton_euler_motion, newton_euler_recursion, newton_euler_tangent
-from .rule import frozen, with_tangent
+from .rule import with_tangent
 
 
 @jax.tree_util.register_dataclass
@@ -25,12 +25,18 @@ from .rule import frozen, with_tangent
 class Factors:
     """The factors of the mass matrix, stacked over the elements (Featherstone 2008, eqs. 7.43–7.44).
 
+    All in frames at the origins of the elements with the axes of the world.
+
     Attributes:
-        U: I^A S.
+        offset: from the origin of the parent to that of the element.
+        S: the column of the motion subspace.
+        gain: U D⁻¹ with U = I^A S.
         D_inverse: 1/(Sᵀ U + armature).
     """
 
-    U: Force
+    offset: Vec3
+    S: Motion
+    gain: Force
     D_inverse: Scalar
 
 
@@ -51,17 +57,26 @@ class ForwardData:
 
 
 def factorise(tree: Topology, element: Element, inertia: Inertia, armature, dtype) -> Factors:
-    """The articulated inertias of all elements, inward."""
+    """Rotations outward, articulated inertias inward."""
 
-    def step(from_children, x):
-        element, inertia, armature = x
+    def outward(R_parent: Mat3, x):
+        element, inertia = x
+        X = element.placement.pose()
+        R = R_parent.matmul(X.rotation)
+        turn = Pose.turned(R)
+        return R, (R_parent.apply(X.position), turn @ element.S, inertia.transformed(turn))
+
+    def inward(from_children, x):
+        (offset, S, inertia), armature = x
         IA = ArticulatedInertia.from_inertia(inertia) + from_children
-        U = IA.apply(element.S)
-        D_inverse = 1.0 / (element.S.dot(U) + armature)
-        return IA.minus_outer(U, D_inverse).transformed(element.placement.pose()), Factors(U, D_inverse)
+        U = IA.apply(S)
+        D_inverse = 1.0 / (S.dot(U) + armature)
+        left = IA.minus_outer(U, D_inverse).transformed(Pose.translation(offset))
+        return left, Factors(offset, S, U * D_inverse, D_inverse)
 
-    zero = ArticulatedInertia(Sym3.zero(), Mat3.identity() * 0.0, Sym3.zero())
-    return leaf_to_root(tree, step, (element, inertia, armature), zero, dtype)[1]
+    aligned = root_to_leaf(tree, outward, (element, inertia), Mat3.identity(), dtype)
+    zero = ArticulatedInertia(Sym3.zero(), Mat3.zero(), Sym3.zero())
+    return leaf_to_root(tree, inward, (aligned, armature), zero, dtype)[1]
 
 
 def mass_solve(tree: Topology, element: Element, inertia: Inertia, armature, factors: Factors, b, dtype) -> jax.Array:
@@ -71,10 +86,7 @@ def mass_solve(tree: Topology, element: Element, inertia: Inertia, armature, fac
     def product(x):
         return newton_euler_recursion(tree, dataclasses.replace(rest, qdd=x), dtype) + armature * x
 
-    still = frozen(element)
-    return jax.lax.custom_linear_solve(
-        product, b, lambda _, b: _substitute(tree, still, factors, b, dtype), symmetric=True
-    )
+    return jax.lax.custom_linear_solve(product, b, lambda _, b: _substitute(tree, factors, b, dtype), symmetric=True)
 
 
 def accelerations(tree: Topology, data: ForwardData, factors: Factors, a, dtype) -> jax.Array:
@@ -95,19 +107,19 @@ def _accelerations_tangent(tree: Topology, known, d: ForwardData, dtype) -> tupl
     return a, mass_solve(tree, motion.element, motion.inertia, data.armature, factors, rest, dtype)
 
 
-def _substitute(tree: Topology, element: Element, factors: Factors, b, dtype) -> jax.Array:
+def _substitute(tree: Topology, factors: Factors, b, dtype) -> jax.Array:
     """Inward with the forces, outward with the accelerations."""
 
     def inward(p: Force, x):
-        element, factors, b = x
-        u = b - element.S.dot(p)
-        return element.placement.pose() @ (p + factors.U * (u * factors.D_inverse)), u
+        factors, b = x
+        u = b - factors.S.dot(p)
+        return Pose.translation(factors.offset) @ (p + factors.gain * u), u * factors.D_inverse
 
     def outward(a_parent: Motion, x):
-        element, factors, u = x
-        a = element.placement.pose().inv() @ a_parent
-        rate = factors.D_inverse * (u - factors.U.dot(a))
-        return a + element.S * rate, rate
+        factors, drive = x
+        a = Pose.translation(factors.offset).inv() @ a_parent
+        rate = drive - factors.gain.dot(a)
+        return a + factors.S * rate, rate
 
-    _, u = leaf_to_root(tree, inward, (element, factors, b), Force.zero(), dtype)
-    return root_to_leaf(tree, outward, (element, factors, u), Motion.zero(), dtype)
+    _, drive = leaf_to_root(tree, inward, (factors, b), Force.zero(), dtype)
+    return root_to_leaf(tree, outward, (factors, drive), Motion.zero(), dtype)

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from ..model import Model
+from ..model.on_tree import on_tree
 from ..model.shapes import check
 from ..spatial import Force, Inertia, Motion, Pose, Sym3, Vec3
 from .aba import forward_dynamics
@@ -36,6 +37,7 @@ class ParameterDerivatives(eqx.Module):
     gravity: Float[Array, "nv 3"]
 
 
+@on_tree("first_axis")
 def inverse_dynamics_parameter_derivatives(
     model: Model, q: Float[Array, " nq"], v: Float[Array, " nv"], a: Float[Array, " nv"]
 ) -> ParameterDerivatives:
