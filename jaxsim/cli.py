@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
+from .demo import run_demo
 from .model import describe, load
 
 
@@ -15,6 +16,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return the exit code: 0 if all is well, 1 with one sentence on the error stream if not."""
     parser = argparse.ArgumentParser(prog="jaxsim", description="Differentiable rigid-body physics in JAX.")
     commands = parser.add_subparsers(dest="command", required=True)
+    _add_demo(commands)
     _add_info(commands)
     options = parser.parse_args(arguments)
     try:
@@ -22,6 +24,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (ValueError, OSError, ImportError) as error:
         print(f"jaxsim: {error}", file=sys.stderr)
         return 1
+
+
+def _add_demo(commands) -> None:
+    demo = commands.add_parser("demo", help="simulate a pendulum of twelve links and print its energy")
+    demo.add_argument("--links", type=int, default=12, help="the number of links (default: 12)")
+    demo.add_argument("--seconds", type=float, default=10.0, help="how long to simulate (default: 10)")
+    demo.set_defaults(run=lambda options: run_demo(options.links, options.seconds))
 
 
 def _add_info(commands) -> None:
