@@ -189,6 +189,9 @@ def _run_bias(joint: AbstractJoint, q, v, columns: Sequence[Motion]) -> Motion:
 
 def _in_sweep_order(model: Model, parts: list[_Part], rows: list[list[Element]]) -> Element:
     """Concatenate the elements of all parts and bring them into the order of the sweeps."""
+    if not parts:
+        alone = Element(FramePlacement(Pose.identity()), Motion.zero(), Motion.zero())
+        return jax.tree.map(lambda _: jnp.zeros(0, model.dtype), alone)
     table = model.topology.elements
     position = {key: i for i, key in enumerate(zip(table.body, table.part, table.column, strict=True))}
     order, flat, sizes = [], [], []
