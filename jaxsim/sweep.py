@@ -3,8 +3,8 @@
 All recursions of the engine are one of these. They scan over the elements of a topology in depth-first order, so the
 parent's state is the previous carry; at branches it comes from a slot (see ``model/topology.py``).
 
-States and contributions are pytrees of scalars. What is scanned over may contain Python numbers and ``Shared`` data: they
-are the same for every element, are not stored, and reach the step function as they are.
+States and contributions are pytrees of scalars. What is scanned over may contain Python numbers and ``Shared`` data:
+they are the same for every element, are not stored, and reach the step function as they are.
 """
 
 from __future__ import annotations

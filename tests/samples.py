@@ -38,9 +38,7 @@ def with_joint_elements(model: jaxsim.Model, seed: int = 0) -> jaxsim.Model:
     rng = np.random.default_rng(seed)
     stiffness, damping, armature = (jnp.asarray(rng.uniform(0.1, 1.0, model.nv)) for _ in range(3))
     rest = jaxsim.random_configuration(model, jax.random.key(seed))
-    topology = dataclasses.replace(
-        model.topology, ball_springs=not all(joint.is_euclidean for joint in model.joints)
-    )
+    topology = dataclasses.replace(model.topology, ball_springs=not all(joint.is_euclidean for joint in model.joints))
     return dataclasses.replace(
         model,
         stiffness=stiffness,

@@ -50,9 +50,7 @@ class ScrewPlacement:
     @staticmethod
     def still(pose: Pose) -> ScrewPlacement:
         """An element that does not move."""
-        return ScrewPlacement(
-            0.0, 1.0, 0.0, pose.rotation, Mat3.zero(), Mat3.zero(), pose.position, Vec3.zero()
-        )
+        return ScrewPlacement(0.0, 1.0, 0.0, pose.rotation, Mat3.zero(), Mat3.zero(), pose.position, Vec3.zero())
 
     def pose(self) -> Pose:
         """The pose in the parent element's frame."""

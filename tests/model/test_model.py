@@ -119,7 +119,9 @@ def everything(model, sample, body):
         "energy": jaxsim.energy(model, q, v),
         "momentum": jaxsim.momentum(model, q, v),
         "center of mass": jaxsim.center_of_mass(model, q),
-        "rollout": jaxsim.rollout(model, jaxsim.RungeKutta4(0.1), jaxsim.State(q, v, jnp.zeros((), q.dtype)), steps=2).q,
+        "rollout": jaxsim.rollout(
+            model, jaxsim.RungeKutta4(0.1), jaxsim.State(q, v, jnp.zeros((), q.dtype)), steps=2
+        ).q,
     }
 
 
