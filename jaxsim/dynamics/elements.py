@@ -225,6 +225,7 @@ def _mixed_elements(model: Model, parts: list[Part], other: Part) -> Element:
     run = [dataclasses.replace(element, placement=still) for element in (first, *rest)]
     rows = [run if part is other else [_screw_element(part)] for part in parts]
     element = in_sweep_order(model, parts, rows)
+    assert isinstance(element.placement, ScrewPlacement)
     table = model.topology.elements
     is_frame = (table.body == other.bodies[0]) & (table.part == other.index) & (table.column == 0)
     placement = MixedPlacement(element.placement, is_frame.astype(model.dtype), Shared(frame))
