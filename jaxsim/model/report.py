@@ -47,7 +47,7 @@ class Report:
         problems = self._errors + (self._unsupported if self.strict else [])
         if not problems:
             return
-        advice = "" if self._errors else " (strict=False turns this into a warning and goes on without)"
+        advice = "" if self._errors else " (strict=False makes this a warning)"
         if len(problems) == 1:
             raise ValueError(f"{self.source}: {problems[0]}{advice}")
         listed = "\n".join(f"  - {problem}" for problem in problems)
