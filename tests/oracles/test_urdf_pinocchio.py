@@ -35,7 +35,6 @@ ROBOTS = [
 ]
 REFUSED = {
     "alex_description/urdf/alex_psyonic_hands.urdf": "mimics the joint 'index_q1'",
-    "pr2_description/urdf/pr2.urdf": "triangle inequality",
     "romeo_description/urdf/romeo.urdf": "moves no mass",
     "romeo_description/urdf/romeo_laas_small.urdf": "negative principal moment",
     "romeo_description/urdf/romeo_small.urdf": "triangle inequality",
