@@ -2,6 +2,7 @@
 
 import functools
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -47,8 +48,6 @@ def sample(name: str):
         flat[rows.reshape(-1)] = joint.is_euclidean
     leaves = [rng.uniform(0.1, 0.5, model.nv) for _ in range(3)]
     leaves[0] *= flat
-    import equinox as eqx
-
     model = eqx.tree_at(lambda m: (m.stiffness, m.damping, m.armature), model, tuple(map(jnp.asarray, leaves)))
     q = jaxsim.random_configuration(model, jax.random.key(5))
     v, a = jax.random.normal(jax.random.key(6), (2, model.nv))

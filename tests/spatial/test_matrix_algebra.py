@@ -1,10 +1,10 @@
-"""The identities M1–M19 of Singh et al. (2022, table I), with two misprints corrected, and the component-wise classes."""
+"""The identities M1–M19 of Singh et al. (2022, table I), corrected, and the component-wise classes."""
 
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxsim.spatial import Coriolis, Inertia, Motion, Sym3, Vec3
+from jaxsim.spatial import Coriolis, Force, Inertia, Motion, Sym3, Vec3
 from jaxsim.spatial.matrix_algebra import (
     coriolis,
     cross,
@@ -75,8 +75,6 @@ def test_identity(name):
 
 
 def test_the_cross_products_are_those_of_motions_and_forces():
-    from jaxsim.spatial import Force
-
     x, y, g = Motion.from_array(U[:, 0]), Motion.from_array(V[:, 0]), Force.from_array(F[:, 0])
     np.testing.assert_allclose(cross(U)[..., 0] @ V[:, 0], x.cross(y).to_array(), rtol=1e-14)
     np.testing.assert_allclose(cross_force(U)[..., 0] @ F[:, 0], x.cross_force(g).to_array(), rtol=1e-14)
