@@ -14,7 +14,7 @@ from jaxsim.model.placement import rotation_matrix
 mujoco = pytest.importorskip("mujoco")
 sys.path.insert(0, str(Path(__file__).parents[1] / "model"))
 
-from mutations import damaged  # noqa: E402
+from tests.model.mutations import damaged  # noqa: E402
 
 MJCF = """<mujoco>
   <compiler angle="radian"/>
