@@ -57,7 +57,8 @@ def _impossible(mujoco, m) -> Iterator[str]:
     for kind, fields in _NUMBERS.items():
         for field in fields:
             values = getattr(m, f"{_FIELDS[kind]}_{field}")
-            wrong = np.flatnonzero(~np.all(np.abs(values.reshape(len(values), -1)) <= _LARGEST, axis=1))
+            good = np.abs(values) <= _LARGEST
+            wrong = np.flatnonzero(~(good if good.ndim == 1 else good.all(axis=1)))
             if len(wrong):
                 names = _names(mujoco, m, kind, wrong)
                 yield f"the {field} of {kind} {names} is not finite or beyond {_LARGEST:g}; correct it."
