@@ -6,7 +6,7 @@ import pytest
 
 pin = pytest.importorskip("pinocchio")
 
-from pinocchio_comparison import compare, load, load_pinocchio, robots_directory  # noqa: E402
+from tests.oracles.pinocchio_comparison import compare, load, load_pinocchio, robots_directory  # noqa: E402
 
 import jaxsim  # noqa: E402
 
