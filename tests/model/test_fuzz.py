@@ -8,10 +8,10 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
-from mutations import damaged
 
 import jaxsim
 from jaxsim.model.placement import rotation_matrix
+from tests.model.mutations import damaged
 
 URDF = """<robot name="r">
   <material name="red"><color rgba="1 0 0 1"/></material>

@@ -6,9 +6,8 @@ import pytest
 
 pin = pytest.importorskip("pinocchio")
 
-from tests.oracles.pinocchio_comparison import compare, load, load_pinocchio, robots_directory  # noqa: E402
-
 import jaxsim  # noqa: E402
+from tests.oracles.pinocchio_comparison import compare, load, load_pinocchio, robots_directory  # noqa: E402
 
 QUICK = [
     ("ur_description/urdf/ur5_robot.urdf", False),
