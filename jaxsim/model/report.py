@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 
-
 LARGEST = 1e30
 """Larger numbers in a file are mistakes, and would overflow in single precision."""
 
