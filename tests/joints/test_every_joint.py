@@ -6,9 +6,17 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from joint_table import JOINTS, array, by_differentiation, closed_forms, columns, homogeneous, random_states
 
 from jaxsim.spatial import Pose, se3
+from tests.joints.joint_table import (
+    JOINTS,
+    array,
+    by_differentiation,
+    closed_forms,
+    columns,
+    homogeneous,
+    random_states,
+)
 
 pytestmark = pytest.mark.parametrize("name", JOINTS)
 close = functools.partial(np.testing.assert_allclose, rtol=0)
