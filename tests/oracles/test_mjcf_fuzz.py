@@ -11,7 +11,6 @@ from jaxsim.model.placement import rotation_matrix
 from tests.model.mutations import damaged
 
 mujoco = pytest.importorskip("mujoco")
-
 MJCF = """<mujoco>
   <compiler angle="radian"/>
   <option gravity="0 0 -9.81"/>
