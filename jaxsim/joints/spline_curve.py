@@ -44,7 +44,7 @@ class SplineCurve(AbstractSpline):
         before = jax.tree.map(lambda component: component[:-1], frames)
         after = jax.tree.map(lambda component: component[1:], frames)
         _, u = locate(q[0], self.segments[0])
-        B, dB, ddB = _cumulative(jnp.broadcast_to(u, frames[1].x.shape[1:]))
+        B, dB, ddB = _cumulative(jnp.broadcast_to(u, jnp.shape(frames[1].x)[1:]))
         return Factors(se3.log_between(*before, *after), B, (dB,), ((ddB,),))
 
     def _frames(self, q: Components) -> tuple[Quaternion, Vec3]:
