@@ -24,6 +24,7 @@ from ..model import Model
 from ..spatial import Inertia, Mat3, Motion, Pose, Scalar, Sym3, Vec3
 from ..spatial.quaternion import Quaternion
 from ..spatial.vector import is_zero
+from ..sweep import Shared, Tree
 
 Row = TypeVar("Row")
 
@@ -45,6 +46,11 @@ class ScrewPlacement:
     C: Mat3
     offset: Vec3
     direction: Vec3
+
+    @staticmethod
+    def still(pose: Pose) -> ScrewPlacement:
+        """An element that does not move."""
+        return ScrewPlacement(0.0, 1.0, 0.0, pose.rotation, Mat3.zero(), Mat3.zero(), pose.position, Vec3.zero())
 
     def pose(self) -> Pose:
         """The pose in the parent element's frame."""
@@ -73,6 +79,31 @@ class FramePlacement:
         return _twist(self.frame, d.frame.rotation, d.frame.position)
 
 
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class MixedPlacement:
+    """The pose of an element where all are screws but one, the ``frame``: the free joint of a floating base, say."""
+
+    screw: ScrewPlacement
+    is_frame: Scalar
+    frame: Shared
+
+    def pose(self) -> Pose:
+        """The pose in the parent element's frame."""
+        return self._choose(self.frame.value, self.screw.pose())
+
+    def displacement(self, d: MixedPlacement) -> Motion:
+        """The twist ε with dX = X ε× for the perturbation d of the components."""
+        frame, d_frame = self.frame.value, d.frame.value
+        return self._choose(_twist(frame, d_frame.rotation, d_frame.position), self.screw.displacement(d.screw))
+
+    def _choose(self, of_frame: Tree, of_screw: Tree) -> Tree:
+        def choose(a, b):
+            return 0.0 if is_zero(a) and is_zero(b) else jnp.where(self.is_frame > 0, a, b)
+
+        return jax.tree.map(choose, of_frame, of_screw)
+
+
 def _twist(pose: Pose, d_rotation: Mat3, d_position: Vec3) -> Motion:
     """X⁻¹ dX as a twist: the angular part are the entries zy, xz, yx of the skew matrix Rᵀ dR."""
     (x, y, z), (dx, dy, dz) = pose.rotation.columns(), d_rotation.columns()
@@ -90,7 +121,7 @@ class Element:
         bias: the part of Ṡ q̇ that the joint adds on its own account.
     """
 
-    placement: ScrewPlacement | FramePlacement
+    placement: ScrewPlacement | FramePlacement | MixedPlacement
     S: Motion
     bias: Motion
 
@@ -100,15 +131,21 @@ def elements(model: Model, q: jax.Array, v: jax.Array | None = None) -> Element:
     if model.coupling is not None:
         raise ValueError("This function does not support models with joints that mimic others.")
     parts = parts_of(model, q, v)
-    screws = all(part.joint.screw() is not None or part.joint.nv == 0 for part in parts)
-    evaluate = _screw_elements if screws else _frame_elements
-    return in_sweep_order(model, parts, [evaluate(part) for part in parts])
+    if not parts:
+        nothing = Element(FramePlacement(Pose.identity()), Motion.zero(), Motion.zero())
+        return jax.tree.map(lambda _: jnp.zeros(0, model.dtype), nothing)
+    others = [part for part in parts if not (_is_screw(part) or part.joint.nv == 0)]
+    if not others:
+        return in_sweep_order(model, parts, [[_screw_element(part)] for part in parts])
+    if sum(len(part.bodies) for part in others) > 1:
+        return in_sweep_order(model, parts, [_frame_elements(part) for part in parts])
+    return _mixed_elements(model, parts, others[0])
 
 
 def inertias(model: Model) -> Inertia:
     """The inertia that each element carries: that of its body for the last element of a joint, else zero."""
     table = model.topology.elements
-    carries = np.where(table.is_last, 1.0, 0.0)
+    carries = table.is_last.astype(model.dtype)
     body = table.body
     mass = model.mass[body] * carries
     center = Vec3.from_array(model.com[body])
@@ -176,21 +213,38 @@ def parts_of(model: Model, q: jax.Array, v: jax.Array | None) -> list[Part]:
     return result
 
 
-def _screw_elements(part: Part) -> list[Element]:
+def _is_screw(part: Part) -> bool:
+    return part.joint.screw() is not None
+
+
+def _mixed_elements(model: Model, parts: list[Part], other: Part) -> Element:
+    """The elements of a model whose joints are all screws but one."""
+    first, *rest = _frame_elements(other)
+    frame = jax.tree.map(lambda leaf: leaf if isinstance(leaf, float) else leaf[0], first.placement.pose())
+    still = ScrewPlacement.still(Pose.identity())
+    run = [dataclasses.replace(element, placement=still) for element in (first, *rest)]
+    rows = [run if part is other else [_screw_element(part)] for part in parts]
+    element = in_sweep_order(model, parts, rows)
+    assert isinstance(element.placement, ScrewPlacement)
+    table = model.topology.elements
+    is_frame = (table.body == other.bodies[0]) & (table.part == other.index) & (table.column == 0)
+    placement = MixedPlacement(element.placement, is_frame.astype(model.dtype), Shared(frame))
+    return dataclasses.replace(element, placement=placement)
+
+
+def _screw_element(part: Part) -> Element:
     """The element of a screw or of a fixed joint."""
     P, p = part.placement.rotation, part.placement.position
     screw = part.joint.screw()
     if screw is None:
-        zero = Vec3.zero()
-        fixed = Mat3.identity() * 0.0
-        return [Element(ScrewPlacement(0.0, 1.0, 0.0, P, fixed, fixed, p, zero), Motion.zero(), Motion.zero())]
+        return Element(ScrewPlacement.still(part.placement), Motion.zero(), Motion.zero())
     a, d = screw.angular, screw.linear
     turns = not all(map(is_zero, (a.x, a.y, a.z)))
     # XLA would recompute the sine and the cosine in every fusion of every sweep
     sin, cos = jax.lax.optimization_barrier((jnp.sin(part.q[0]), jnp.cos(part.q[0]))) if turns else (0.0, 1.0)
     C = P.matmul(Mat3.outer(a, a))
     placement = ScrewPlacement(sin, cos, part.q[0], P - C, P.matmul(Mat3.skew(a)), C, p, P.apply(d))
-    return [Element(placement, screw, Motion.zero())]
+    return Element(placement, screw, Motion.zero())
 
 
 def _frame_elements(part: Part) -> list[Element]:
@@ -230,7 +284,7 @@ def in_sweep_order(model: Model, parts: list[Part], rows: list[list[Row]]) -> Ro
         first = leaves[0]
         if all(isinstance(leaf, float) and leaf == first for leaf in leaves):
             return first
-        dtype = jnp.result_type(*leaves)
+        dtype = jnp.result_type(model.dtype, *leaves)
         whole = jnp.concatenate(
             [jnp.broadcast_to(jnp.asarray(leaf, dtype), (size,)) for leaf, size in zip(leaves, sizes, strict=True)]
         )

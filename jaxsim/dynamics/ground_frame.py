@@ -18,7 +18,7 @@ import numpy as np
 
 from ..model import Model
 from ..spatial import Coriolis, Force, Inertia, Motion, Pose, Scalar, Vec3
-from ..sweep import leaf_to_root, root_to_leaf
+from ..sweep import element_at, leaf_to_root, root_to_leaf
 from .elements import elements, inertias, per_element
 from .rnea import external_wrenches
 from .rule import vanishes
@@ -162,5 +162,5 @@ def first_of_block(model: Model) -> Scalar:
 
 def _origin(element) -> Pose:
     """The pose of the world in a frame at the origin of the first element."""
-    first = jax.tree.map(lambda leaf: leaf if isinstance(leaf, float) else leaf[0], element.placement).pose()
+    first = element_at(element.placement, 0).pose()
     return Pose(Pose.identity().rotation, -jax.lax.stop_gradient(first.position))

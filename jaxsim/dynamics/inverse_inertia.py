@@ -34,7 +34,8 @@ def inverse_mass_product(
             necessarily symmetric. J are the body twists of ``jacobian_product``.
         joint_matrix: P_r, likewise on the joints: one entry a degree of freedom.
     """
-    check(model, q=q, x=x)
+    given = {"joint_matrix": joint_matrix, "body_matrix": body_matrix}
+    check(model, q=q, x=x, **{name: value for name, value in given.items() if value is not None})
     if model.coupling is not None:
         return coupled_inverse_mass_product(model, q, x, body_matrix, joint_matrix)
     if joint_matrix is not None:
@@ -57,11 +58,6 @@ def _with_armature(model: Model, armature) -> Model:
 
 def _general_product(model: Model, q, x, body_matrix) -> Array:
     """The two sweeps of Alg. 10 with body matrices that need not be symmetric."""
-    if jnp.shape(body_matrix) != (model.num_bodies, 6, 6):
-        raise ValueError(
-            f"body_matrix must have shape {(model.num_bodies, 6, 6)} for this model, but it has shape "
-            f"{jnp.shape(body_matrix)}."
-        )
     dtype = jnp.result_type(q, x, model.dtype)
     tree, table = model.topology, model.topology.elements
     element = elements(model, q)

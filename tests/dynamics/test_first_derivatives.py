@@ -7,9 +7,15 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from derivative_samples import KINDS, assert_close, plain_forward_dynamics, plain_inverse_dynamics, sample
 
 import jaxsim
+from tests.dynamics.derivative_samples import (
+    KINDS,
+    assert_close,
+    plain_forward_dynamics,
+    plain_inverse_dynamics,
+    sample,
+)
 
 first_derivatives = jax.jit(jaxsim.inverse_dynamics_derivatives)
 

@@ -4,9 +4,9 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import pytest
-from derivative_samples import assert_close, plain_forward_dynamics, plain_inverse_dynamics, sample
 
 import jaxsim
+from tests.dynamics.derivative_samples import assert_close, plain_forward_dynamics, plain_inverse_dynamics, sample
 
 
 @pytest.mark.parametrize("name", ["floating base", "charts"])

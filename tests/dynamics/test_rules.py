@@ -4,12 +4,18 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from derivative_samples import KINDS, assert_close, plain_forward_dynamics, plain_inverse_dynamics, sample
 
 import jaxsim
 from jaxsim.dynamics.aba import articulated
 from jaxsim.dynamics.crba import composite_sweeps
 from jaxsim.dynamics.elements import elements, inertias
+from tests.dynamics.derivative_samples import (
+    KINDS,
+    assert_close,
+    plain_forward_dynamics,
+    plain_inverse_dynamics,
+    sample,
+)
 
 PAIRS = {
     "inverse dynamics": (jaxsim.inverse_dynamics, plain_inverse_dynamics),

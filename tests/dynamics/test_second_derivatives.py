@@ -3,9 +3,9 @@
 import jax
 import jax.numpy as jnp
 import pytest
-from derivative_samples import assert_close, plain_inverse_dynamics, sample
 
 import jaxsim
+from tests.dynamics.derivative_samples import assert_close, plain_inverse_dynamics, sample
 
 NAMES = ["fixed base", "floating base", "charts", "splines"]
 
