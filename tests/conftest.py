@@ -10,6 +10,6 @@ if jaxlib.__version__.startswith("0.10."):
     _QUICK = "--xla_cpu_use_fusion_emitters=false --xla_backend_optimization_level=0"
     os.environ["XLA_FLAGS"] = f"{_QUICK} {os.environ.get('XLA_FLAGS', '')}".strip()
 
-import jax  # noqa: E402
+import jax
 
 jax.config.update("jax_enable_x64", True)

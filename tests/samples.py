@@ -52,7 +52,7 @@ def with_joint_elements(model: jaxsim.Model, seed: int = 0, ball_springs: bool =
 
 @functools.cache
 def every_joint_tree() -> jaxsim.Model:
-    """A branched tree with one joint of each kind and springs, dampers and rotors: slow to compile, use it sparingly."""
+    """A branched tree with one joint of each kind and springs, dampers and rotors: slow to compile."""
     return with_joint_elements(jaxsim.robots.random_tree(len(every_joint()), 3), ball_springs=True)
 
 

@@ -14,9 +14,11 @@ from ..model.shapes import check
 from ..spatial import ArticulatedInertia, Force, Inertia, Mat3, Motion, Pose, Sym3, Vec3
 from ..sweep import leaf_to_root, root_to_leaf
 from .coupled import coupled_forward_dynamics
-from .elements import elements, inertias, per_element, per_velocity
+from .elements import elements, inertias, per_element, per_velocity, rotors
+from .mass_solve import Factors, ForwardData, accelerations
 from .passive import passive_forces
-from .rnea import external_wrenches
+from .rnea import external_wrenches, motion_data
+from .rule import frozen
 
 
 def forward_dynamics(
@@ -40,11 +42,15 @@ def forward_dynamics(
     check(model, q=q, v=v, tau=tau)
     if model.coupling is not None:
         return coupled_forward_dynamics(model, q, v, tau, f_ext)
-    a, _ = articulated(model, q, v, tau + passive_forces(model, q, v), f_ext)
-    return a
+    total = tau + passive_forces(model, q, v)
+    a, _, factors = frozen(articulated(*frozen((model, q, v, total, f_ext))))
+    dtype = jnp.result_type(q, v, tau, model.dtype)
+    motion = motion_data(model, q, v, a, f_ext)
+    data = ForwardData(dataclasses.replace(motion, qdd=0.0), rotors(model), per_element(model, total))
+    return per_velocity(model, accelerations(model.topology, data, factors, motion.qdd, dtype))
 
 
-def articulated(model: Model, q, v, tau, f_ext=None, prescribed=None) -> tuple[Array, Array]:
+def articulated(model: Model, q, v, tau, f_ext=None, prescribed=None) -> tuple[Array, Array, Factors]:
     """The three sweeps: velocities outward, articulated inertias inward, accelerations outward.
 
     Args:
@@ -57,13 +63,12 @@ def articulated(model: Model, q, v, tau, f_ext=None, prescribed=None) -> tuple[A
             accelerations (zero elsewhere).
 
     Returns:
-        The accelerations, and the joint forces (those at the prescribed accelerations, τ elsewhere).
+        The accelerations, the joint forces (those at the prescribed accelerations, τ elsewhere), and the factors of the
+        mass matrix.
     """
     dtype = jnp.result_type(q, tau, model.dtype)
     tree = model.topology
-    armature = per_element(model, model.armature)
-    # a fixed joint has S = 0: any positive number keeps its pivot invertible
-    armature = jnp.where(tree.elements.velocity == model.nv, 1.0, armature).astype(model.dtype)
+    armature = rotors(model)
     free, known = (1.0, 0.0) if prescribed is None else _per_element_mask(model, prescribed)
 
     def inward(from_children, x):
@@ -76,10 +81,10 @@ def articulated(model: Model, q, v, tau, f_ext=None, prescribed=None) -> tuple[A
         u = tau - S.dot(pA)
         X = Pose.translation(body.offset)
         contribution = IA.minus_outer(U, D_inverse).transformed(X), X @ (pA + U * (u * D_inverse))
-        return contribution, (U * D_inverse, u * D_inverse, None if prescribed is None else (U, u))
+        return contribution, (U * D_inverse, u * D_inverse, D_inverse, None if prescribed is None else (U, u))
 
     def outward(a_parent, x):
-        body, (gain, drive, reaction) = x
+        body, gain, drive, reaction = x
         a = Pose.translation(body.offset).inv() @ a_parent
         qdd = drive - gain.dot(a)
         force = None if reaction is None else reaction[0].dot(a) - reaction[1]
@@ -87,12 +92,14 @@ def articulated(model: Model, q, v, tau, f_ext=None, prescribed=None) -> tuple[A
 
     body = _aligned_bodies(model, q, v, known, f_ext, dtype)
     zero = ArticulatedInertia(Sym3.zero(), Mat3.zero(), Sym3.zero()), Force.zero()
-    _, factors = leaf_to_root(tree, inward, (body, armature, per_element(model, tau), free), zero, dtype)
-    a, force = root_to_leaf(tree, outward, (body, factors), Motion.zero(), dtype)
+    data = body, armature, per_element(model, tau), free
+    gain, drive, D_inverse, reaction = leaf_to_root(tree, inward, data, zero, dtype)[1]
+    a, force = root_to_leaf(tree, outward, (body, gain, drive, reaction), Motion.zero(), dtype)
+    factors = Factors(body.offset, body.S, gain, D_inverse)
     if prescribed is None:
-        return per_velocity(model, a), tau
+        return per_velocity(model, a), tau, factors
     a = per_velocity(model, a) + prescribed[1]
-    return a, jnp.where(prescribed[0], per_velocity(model, force), tau)
+    return a, jnp.where(prescribed[0], per_velocity(model, force), tau), factors
 
 
 @jax.tree_util.register_dataclass

@@ -43,6 +43,6 @@ def hybrid_dynamics(
         return coupled_hybrid_dynamics(model, q, v, tau, a, mask, f_ext)
     passive = passive_forces(model, q, v)
     known = jnp.where(mask, a, 0)
-    acceleration, total = articulated(model, q, v, jnp.where(mask, 0, tau + passive), f_ext, (mask, known))
+    acceleration, total, _ = articulated(model, q, v, jnp.where(mask, 0, tau + passive), f_ext, (mask, known))
     force = jnp.where(mask, total + model.armature * known - passive, tau)
     return force, jnp.where(mask, a, acceleration)

@@ -60,6 +60,7 @@ def mjcf_model(source: Source, floating, merge_fixed, strict, dtype) -> Model:
     compiled = _compile(mujoco, source)
     report = Report(source.name, strict)
     survey(mujoco, compiled, report)
+    report.raise_errors()
     bodies = Bodies(mujoco, compiled, report, floating, source.directory)
     report.raise_errors()
     assembly = Assembly(bodies.links, merge_fixed)

@@ -23,7 +23,7 @@ def moves_mass(joint: AbstractJoint, body: BodyInertia, armature: np.ndarray) ->
     cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
     about_origin = body.matrix - mass * cross @ cross
     I = np.block([[about_origin, mass * cross], [-mass * cross, mass * np.eye(3)]])
-    size = np.diag(np.repeat([np.linalg.norm(about_origin, 2), mass], 3))
+    size = np.diag(np.repeat(np.array([np.linalg.norm(about_origin, 2), mass]), 3))
 
     def definite(q: Components) -> bool:
         S = np.stack([np.asarray(column.to_array(), float) for column in joint.subspace(q)], axis=-1)

@@ -32,7 +32,9 @@ def test_acrobot_against_the_textbook():
     c1, c2 = l1 / 2, l2 / 2
     h = m2 * l1 * c2 * np.sin(q[1])
     off = I2 + m2 * (c2**2 + l1 * c2 * np.cos(q[1]))
-    M = np.array([[I1 + I2 + m1 * c1**2 + m2 * (l1**2 + c2**2 + 2 * l1 * c2 * np.cos(q[1])), off], [off, I2 + m2 * c2**2]])
+    M = np.array(
+        [[I1 + I2 + m1 * c1**2 + m2 * (l1**2 + c2**2 + 2 * l1 * c2 * np.cos(q[1])), off], [off, I2 + m2 * c2**2]]
+    )
     coriolis = np.array([-h * (2 * v[0] * v[1] + v[1] ** 2), h * v[0] ** 2])
     outer = m2 * g * c2 * np.sin(q[0] + q[1])
     gravity = np.array([(m1 * c1 + m2 * l1) * g * np.sin(q[0]) + outer, outer])

@@ -161,7 +161,7 @@ def test_wrong_input_is_refused_in_one_sentence(case):
 
 @pytest.mark.parametrize("gravity", [(0.0, 0.0), (0.0, 0.0, np.nan), -9.81])
 def test_gravity_must_be_three_finite_numbers(gravity):
-    with pytest.raises(ValueError, match="Gravity is .* 3 finite numbers"):
+    with pytest.raises(ValueError, match=r"Gravity is .* 3 finite numbers"):
         ModelBuilder(gravity=gravity)
 
 

@@ -52,7 +52,7 @@ def test_a_model_in_single_precision_gives_results_in_single_precision():
     assert jax.eval_shape(jaxsim.random_configuration, model, jax.random.key(0)).dtype == jnp.float32
     results = jax.eval_shape(lambda m, s: everything(m, s, 3), model, sample)
     types = {name: {leaf.dtype for leaf in jax.tree.leaves(result)} for name, result in results.items()}
-    assert types == dict.fromkeys(types, {jnp.dtype(jnp.float32)})
+    assert types == {name: {jnp.dtype(jnp.float32)} for name in types}
 
 
 def test_the_static_side_is_hashable_and_leaves_do_not_enter_it():
@@ -119,7 +119,9 @@ def everything(model, sample, body):
         "energy": jaxsim.energy(model, q, v),
         "momentum": jaxsim.momentum(model, q, v),
         "center of mass": jaxsim.center_of_mass(model, q),
-        "rollout": jaxsim.rollout(model, jaxsim.RungeKutta4(0.1), jaxsim.State(q, v, jnp.zeros((), q.dtype)), steps=2).q,
+        "rollout": jaxsim.rollout(
+            model, jaxsim.RungeKutta4(0.1), jaxsim.State(q, v, jnp.zeros((), q.dtype)), steps=2
+        ).q,
     }
 
 

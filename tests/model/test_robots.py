@@ -69,9 +69,7 @@ def test_random_trees_contain_every_joint_and_depend_only_on_the_key():
 
 def test_every_joint_of_the_package_is_in_the_list():
     """Composites of lists stay out; a joint added to the package must be added to the list."""
-    exported = {
-        kind for kind in vars(jaxsim.joints).values() if isinstance(kind, type) and hasattr(kind, "transform")
-    }
+    exported = {kind for kind in vars(jaxsim.joints).values() if isinstance(kind, type) and hasattr(kind, "transform")}
     abstract = {kind for kind in exported if kind.__name__.startswith("Abstract")}
     assert exported - abstract == {type(joint) for joint in every_joint()}
 
