@@ -41,7 +41,7 @@ def test_poses_are_products_along_the_path(case):
         "arm": (turn((0.2, 0.9, 0.1), q[7]), 0),
         "ball": (quaternion_matrix(q[8:12]), 0),
         "mount": (np.eye(3), 0),
-        "hand": (turn("xyz".index("z") * np.eye(3)[2], q[12]), 0),
+        "hand": (turn((0, 0, 1), q[12]), 0),
         "mast": (turn((1, 0, 0), q[13]), 0),
     }
     R, p = [np.eye(3)], [np.zeros(3)]
