@@ -17,7 +17,7 @@ from .elimination import Edge, Plan, depth_first_order, plan_elimination
 
 
 class BlockMatrix(eqx.Module):
-    """A block matrix on a graph: F[i,i] = diagonal[i]; F[i,j] = upper[e] and F[j,i] = lower[e] for the e-th edge (i,j)."""
+    """A block matrix on a graph: F[i,i] = diagonal[i], and F[i,j] = upper[e], F[j,i] = lower[e] for edge e = (i,j)."""
 
     diagonal: jax.Array
     upper: jax.Array
