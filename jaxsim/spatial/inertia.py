@@ -9,7 +9,7 @@ import jax
 from .matrix import Mat3, Sym3
 from .motion import Force, Motion
 from .pose import Pose
-from .vector import Scalar, Vec3
+from .vector import Scalar, Vec3, add
 
 
 @jax.tree_util.register_dataclass
@@ -37,7 +37,7 @@ class Inertia:
 
     def __add__(self, other: Inertia) -> Inertia:
         return Inertia(
-            self.mass + other.mass,
+            add(self.mass, other.mass),
             self.first_moment + other.first_moment,
             self.second_moment + other.second_moment,
         )
@@ -88,16 +88,8 @@ class ArticulatedInertia:
 
     def minus_outer(self, U: Force, scale: Scalar) -> ArticulatedInertia:
         """I − scale · U Uᵀ, the inertia left after a joint has been eliminated (Featherstone 2008, eq. 7.43)."""
-        w = U.angular * scale
-        f = U.linear
-        J = self.J - Sym3(
-            w.x * U.angular.x,
-            w.y * U.angular.y,
-            w.z * U.angular.z,
-            w.x * U.angular.y,
-            w.x * U.angular.z,
-            w.y * U.angular.z,
-        )
+        w, f = U.angular * scale, U.linear
+        J = self.J - Sym3.outer_symmetric(w, U.angular)
         return ArticulatedInertia(J, self.H - Mat3.outer(w, f), self.M - Sym3.outer(f) * scale)
 
     def transformed(self, pose: Pose) -> ArticulatedInertia:
@@ -112,13 +104,5 @@ class ArticulatedInertia:
         px = Mat3.skew(p)
         moved = H + px.matmul(M.to_matrix())
         # J + [p]×Hᵀ + ([p]×Hᵀ)ᵀ − [p]×M[p]× = J + [p]×Hᵀ − H'[p]×, symmetric by construction
-        a, b = px.matmul(H.T), moved.matmul(px)
-        J = Sym3(
-            J.xx + a.xx - b.xx,
-            J.yy + a.yy - b.yy,
-            J.zz + a.zz - b.zz,
-            J.xy + a.xy - b.xy,
-            J.xz + a.xz - b.xz,
-            J.yz + a.yz - b.yz,
-        )
-        return ArticulatedInertia(J, moved, M)
+        correction = px.matmul(H.T) - moved.matmul(px)
+        return ArticulatedInertia(J + Sym3.upper(correction), moved, M)

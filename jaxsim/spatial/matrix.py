@@ -7,7 +7,7 @@ import dataclasses
 import jax
 import jax.numpy as jnp
 
-from .vector import Scalar, Vec3, stack_last
+from .vector import Scalar, Vec3, add, multiply, negate, stack_last, subtract
 
 
 @jax.tree_util.register_dataclass
@@ -69,16 +69,16 @@ class Mat3:
         return self.T.columns()
 
     def __add__(self, other: Mat3) -> Mat3:
-        return jax.tree.map(jnp.add, self, other)
+        return jax.tree.map(add, self, other)
 
     def __sub__(self, other: Mat3) -> Mat3:
-        return jax.tree.map(jnp.subtract, self, other)
+        return jax.tree.map(subtract, self, other)
 
     def __neg__(self) -> Mat3:
-        return jax.tree.map(jnp.negative, self)
+        return jax.tree.map(negate, self)
 
     def __mul__(self, scale: Scalar) -> Mat3:
-        return jax.tree.map(lambda entry: entry * scale, self)
+        return jax.tree.map(lambda entry: multiply(entry, scale), self)
 
     __rmul__ = __mul__
 
@@ -130,6 +130,11 @@ class Sym3:
         return Sym3(array[..., 0, 0], array[..., 1, 1], array[..., 2, 2], mean(0, 1), mean(0, 2), mean(1, 2))
 
     @staticmethod
+    def upper(matrix: Mat3) -> Sym3:
+        """The symmetric matrix with the upper triangle of ``matrix``."""
+        return Sym3(matrix.xx, matrix.yy, matrix.zz, matrix.xy, matrix.xz, matrix.yz)
+
+    @staticmethod
     def zero() -> Sym3:
         """The matrix 0."""
         return Sym3(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -142,18 +147,31 @@ class Sym3:
     @staticmethod
     def outer(a: Vec3) -> Sym3:
         """a aᵀ."""
-        return Sym3(a.x * a.x, a.y * a.y, a.z * a.z, a.x * a.y, a.x * a.z, a.y * a.z)
+        return Sym3.outer_symmetric(a, a)
+
+    @staticmethod
+    def outer_symmetric(a: Vec3, b: Vec3) -> Sym3:
+        """a bᵀ where the product is known to be symmetric (b ∥ a)."""
+        return Sym3(
+            multiply(a.x, b.x),
+            multiply(a.y, b.y),
+            multiply(a.z, b.z),
+            multiply(a.x, b.y),
+            multiply(a.x, b.z),
+            multiply(a.y, b.z),
+        )
 
     @staticmethod
     def cross_cross(a: Vec3, b: Vec3) -> Sym3:
         """The symmetric part of −[a]×[b]×, which is (a·b)𝟙 − ½(abᵀ + baᵀ)."""
+        xx, yy, zz = multiply(a.x, b.x), multiply(a.y, b.y), multiply(a.z, b.z)
         return Sym3(
-            a.y * b.y + a.z * b.z,
-            a.x * b.x + a.z * b.z,
-            a.x * b.x + a.y * b.y,
-            -0.5 * (a.x * b.y + a.y * b.x),
-            -0.5 * (a.x * b.z + a.z * b.x),
-            -0.5 * (a.y * b.z + a.z * b.y),
+            add(yy, zz),
+            add(xx, zz),
+            add(xx, yy),
+            multiply(-0.5, add(multiply(a.x, b.y), multiply(a.y, b.x))),
+            multiply(-0.5, add(multiply(a.x, b.z), multiply(a.z, b.x))),
+            multiply(-0.5, add(multiply(a.y, b.z), multiply(a.z, b.y))),
         )
 
     @staticmethod
@@ -172,20 +190,16 @@ class Sym3:
         return Mat3(self.xx, self.xy, self.xz, self.xy, self.yy, self.yz, self.xz, self.yz, self.zz)
 
     def __add__(self, other: Sym3) -> Sym3:
-        return jax.tree.map(jnp.add, self, other)
+        return jax.tree.map(add, self, other)
 
     def __sub__(self, other: Sym3) -> Sym3:
-        return jax.tree.map(jnp.subtract, self, other)
+        return jax.tree.map(subtract, self, other)
 
     def __mul__(self, scale: Scalar) -> Sym3:
-        return jax.tree.map(lambda entry: entry * scale, self)
+        return jax.tree.map(lambda entry: multiply(entry, scale), self)
 
     __rmul__ = __mul__
 
     def apply(self, a: Vec3) -> Vec3:
         """A a."""
-        return Vec3(
-            self.xx * a.x + self.xy * a.y + self.xz * a.z,
-            self.xy * a.x + self.yy * a.y + self.yz * a.z,
-            self.xz * a.x + self.yz * a.y + self.zz * a.z,
-        )
+        return self.to_matrix().apply(a)

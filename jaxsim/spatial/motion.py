@@ -7,7 +7,7 @@ import dataclasses
 import jax
 import jax.numpy as jnp
 
-from .vector import Scalar, Vec3
+from .vector import Scalar, Vec3, add
 
 
 @jax.tree_util.register_dataclass
@@ -48,7 +48,7 @@ class Motion:
 
     def dot(self, force: Force) -> Scalar:
         """The power mᵀf of a force on this motion."""
-        return self.angular.dot(force.angular) + self.linear.dot(force.linear)
+        return add(self.angular.dot(force.angular), self.linear.dot(force.linear))
 
     def cross(self, other: Motion) -> Motion:
         """The motion cross product v×m, ad_v m."""

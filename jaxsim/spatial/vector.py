@@ -14,6 +14,34 @@ Scalar = jax.Array | float
 """A component: an array of any (common) shape, or a Python number that broadcasts against the others."""
 
 
+def is_zero(a: Scalar) -> bool:
+    """Whether a component is the literal ``0.0``, known before tracing.
+
+    Literal zeros stand for structure (a revolute joint has no linear part); products with them are never emitted.
+    """
+    return type(a) is float and a == 0.0
+
+
+def add(a: Scalar, b: Scalar) -> Scalar:
+    """a + b, emitting nothing where one is a literal zero."""
+    return b if is_zero(a) else a if is_zero(b) else a + b
+
+
+def subtract(a: Scalar, b: Scalar) -> Scalar:
+    """a − b, emitting no difference where one is a literal zero."""
+    return a if is_zero(b) else negate(b) if is_zero(a) else a - b
+
+
+def multiply(a: Scalar, b: Scalar) -> Scalar:
+    """a b, emitting nothing where one is a literal zero."""
+    return 0.0 if is_zero(a) or is_zero(b) else a * b
+
+
+def negate(a: Scalar) -> Scalar:
+    """−a, emitting nothing for a literal zero."""
+    return 0.0 if is_zero(a) else -a
+
+
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class Vec3:
@@ -38,29 +66,29 @@ class Vec3:
         return stack_last(self.x, self.y, self.z)
 
     def __add__(self, other: Vec3) -> Vec3:
-        return Vec3(self.x + other.x, self.y + other.y, self.z + other.z)
+        return Vec3(add(self.x, other.x), add(self.y, other.y), add(self.z, other.z))
 
     def __sub__(self, other: Vec3) -> Vec3:
-        return Vec3(self.x - other.x, self.y - other.y, self.z - other.z)
+        return Vec3(subtract(self.x, other.x), subtract(self.y, other.y), subtract(self.z, other.z))
 
     def __neg__(self) -> Vec3:
-        return Vec3(-self.x, -self.y, -self.z)
+        return Vec3(negate(self.x), negate(self.y), negate(self.z))
 
     def __mul__(self, scale: Scalar) -> Vec3:
-        return Vec3(self.x * scale, self.y * scale, self.z * scale)
+        return Vec3(multiply(self.x, scale), multiply(self.y, scale), multiply(self.z, scale))
 
     __rmul__ = __mul__
 
     def dot(self, other: Vec3) -> Scalar:
         """a·b."""
-        return self.x * other.x + self.y * other.y + self.z * other.z
+        return add(add(multiply(self.x, other.x), multiply(self.y, other.y)), multiply(self.z, other.z))
 
     def cross(self, other: Vec3) -> Vec3:
         """a×b."""
         return Vec3(
-            self.y * other.z - self.z * other.y,
-            self.z * other.x - self.x * other.z,
-            self.x * other.y - self.y * other.x,
+            subtract(multiply(self.y, other.z), multiply(self.z, other.y)),
+            subtract(multiply(self.z, other.x), multiply(self.x, other.z)),
+            subtract(multiply(self.x, other.y), multiply(self.y, other.x)),
         )
 
     def norm_squared(self) -> Scalar:

@@ -1,0 +1,211 @@
+"""A model at a configuration, as the run of one-DoF elements that the sweeps visit.
+
+Joint transforms, subspaces and biases are evaluated here, before any sweep, for all joints of one kind at once. Inside
+a sweep an element only yields its pose in the parent's frame, ``placement.pose()``, and its column of the motion
+subspace, ``S``.
+
+A joint of several degrees of freedom whose columns share one frame is a run of elements: the first carries the pose,
+the others coincide with it, the last carries the body's inertia. Velocities add up along the run, so the product
+v×S q̇ of a sweep contains S_m×S_k q̇_m q̇_k for m < k, which the joint itself does not have; ``bias`` takes it away.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..joints import AbstractJoint
+from ..model import Model
+from ..spatial import Inertia, Mat3, Motion, Pose, Scalar, Sym3, Vec3
+from ..spatial.quaternion import Quaternion
+from ..spatial.vector import is_zero
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class ScrewPlacement:
+    """The pose of an element that turns about and slides along a fixed axis, from its sine and cosine.
+
+    With the placement (P, p) and the unit axis a, R = P (c𝟙 + s[a]× + (1−c) a aᵀ) = c A + s B + C, where the matrices
+    A, B, C belong to the model, not to the configuration.
+    """
+
+    sin: Scalar
+    cos: Scalar
+    slide: Scalar
+    A: Mat3
+    B: Mat3
+    C: Mat3
+    offset: Vec3
+    direction: Vec3
+
+    def pose(self) -> Pose:
+        """The pose in the parent element's frame."""
+        rotation = self.A * self.cos + self.B * self.sin + self.C
+        return Pose(rotation, self.offset + self.direction * self.slide)
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class FramePlacement:
+    """The pose of an element of any joint, computed before the sweep."""
+
+    frame: Pose
+
+    def pose(self) -> Pose:
+        """The pose in the parent element's frame."""
+        return self.frame
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class Element:
+    """What a sweep needs of an element; stacked over all elements outside the sweep.
+
+    Attributes:
+        placement: where it stands in the parent element's frame.
+        S: its column of the motion subspace, in its own frame.
+        bias: the part of Ṡ q̇ that the joint adds on its own account.
+    """
+
+    placement: ScrewPlacement | FramePlacement
+    S: Motion
+    bias: Motion
+
+
+def elements(model: Model, q: jax.Array, v: jax.Array | None = None) -> Element:
+    """Evaluate all joints at q (and v, for the biases) and put their elements in sweep order."""
+    parts = _parts(model, q, v)
+    screws = all(part.joint.screw() is not None or part.joint.nv == 0 for part in parts)
+    evaluate = _screw_elements if screws else _frame_elements
+    return _in_sweep_order(model, parts, [evaluate(part) for part in parts])
+
+
+def inertias(model: Model) -> Inertia:
+    """The inertia that each element carries: that of its body for the last element of a joint, else zero."""
+    table = model.topology.elements
+    carries = np.where(table.is_last, 1.0, 0.0)
+    body = table.body
+    mass = model.mass[body] * carries
+    center = Vec3.from_array(model.com[body])
+    return Inertia.from_center(mass, center, Sym3.from_array(model.inertia[body] * carries[:, None, None]))
+
+
+def per_element(model: Model, x: jax.Array) -> jax.Array:
+    """The entries of a velocity-like vector in sweep order, with zeros for fixed joints."""
+    index = model.topology.elements.velocity
+    if np.array_equal(index, np.arange(model.nv)):
+        return x
+    padded = jnp.concatenate([x, jnp.zeros(1, x.dtype)]) if np.any(index == model.nv) else x
+    return padded[index]
+
+
+def per_velocity(model: Model, x: jax.Array) -> jax.Array:
+    """The entries of an element-wise array, along its first axis, in the order of the velocity coordinates."""
+    index = model.topology.elements.velocity
+    if np.array_equal(index, np.arange(model.nv)):
+        return x
+    return x[np.argsort(index, kind="stable")[: model.nv]]
+
+
+def per_body(model: Model, x: jax.Array) -> jax.Array:
+    """The rows of an element-wise array that belong to the bodies other than the world, in the order of bodies."""
+    return x[model.topology.elements.last_of_body[1:]]
+
+
+@dataclasses.dataclass(frozen=True)
+class _Part:
+    """Stacked simple joints: one part of the joints of one group, with its coordinates and placement."""
+
+    group: int
+    index: int
+    bodies: tuple[int, ...]
+    joint: AbstractJoint
+    q: list[jax.Array]
+    v: list[jax.Array] | None
+    placement: Pose
+
+
+def _parts(model: Model, q: jax.Array, v: jax.Array | None) -> list[_Part]:
+    topology = model.topology
+    result = []
+    for group, (joint, bodies) in enumerate(zip(model.joints, topology.groups, strict=True)):
+        q_rows, v_rows = topology.q_rows[group], topology.v_rows[group]
+        rows = np.array(bodies)
+        turn = Quaternion.from_array(model.orientation[rows]).to_matrix()
+        placement = Pose(turn, Vec3.from_array(model.position[rows]))
+        nq = nv = 0
+        for index, part in enumerate(joint.parts()):
+            part_q = [q[r] for r in q_rows[nq : nq + part.nq]]
+            part_v = None if v is None else [v[r] for r in v_rows[nv : nv + part.nv]]
+            result.append(_Part(group, index, bodies, part, part_q, part_v, placement))
+            placement = Pose.identity()
+            nq, nv = nq + part.nq, nv + part.nv
+    return result
+
+
+def _screw_elements(part: _Part) -> list[Element]:
+    """The element of a screw or of a fixed joint."""
+    P, p = part.placement.rotation, part.placement.position
+    screw = part.joint.screw()
+    if screw is None:
+        zero = Vec3.zero()
+        fixed = Mat3.identity() * 0.0
+        return [Element(ScrewPlacement(0.0, 1.0, 0.0, P, fixed, fixed, p, zero), Motion.zero(), Motion.zero())]
+    a, d = screw.angular, screw.linear
+    turns = not all(map(is_zero, (a.x, a.y, a.z)))
+    # XLA would recompute the sine and the cosine in every fusion of every sweep
+    sin, cos = jax.lax.optimization_barrier((jnp.sin(part.q[0]), jnp.cos(part.q[0]))) if turns else (0.0, 1.0)
+    C = P.matmul(Mat3.outer(a, a))
+    placement = ScrewPlacement(sin, cos, part.q[0], P - C, P.matmul(Mat3.skew(a)), C, p, P.apply(d))
+    return [Element(placement, screw, Motion.zero())]
+
+
+def _frame_elements(part: _Part) -> list[Element]:
+    """The elements of any joint: the first carries its pose and its bias."""
+    pose = part.placement @ part.joint.transform(part.q)
+    columns = part.joint.subspace(part.q) or (Motion.zero(),)
+    bias = Motion.zero() if part.v is None else _run_bias(part.joint, part.q, part.v, columns)
+    first = Element(FramePlacement(jax.lax.optimization_barrier(pose)), columns[0], bias)
+    rest = [Element(FramePlacement(Pose.identity()), column, Motion.zero()) for column in columns[1:]]
+    return [first, *rest]
+
+
+def _run_bias(joint: AbstractJoint, q, v, columns: Sequence[Motion]) -> Motion:
+    """Ṡ q̇ − Σ_{m<k} S_m×S_k q̇_m q̇_k."""
+    bias = joint.bias(q, v)
+    before = Motion.zero()
+    for column, rate in zip(columns, v, strict=False):
+        bias = bias - before.cross(column * rate)
+        before = before + column * rate
+    return bias
+
+
+def _in_sweep_order(model: Model, parts: list[_Part], rows: list[list[Element]]) -> Element:
+    """Concatenate the elements of all parts and bring them into the order of the sweeps."""
+    table = model.topology.elements
+    position = {key: i for i, key in enumerate(zip(table.body, table.part, table.column, strict=True))}
+    order, flat, sizes = [], [], []
+    for part, run in zip(parts, rows, strict=True):
+        for column, element in enumerate(run):
+            order.extend(position[body, part.index, column] for body in part.bodies)
+            flat.append(element)
+            sizes.append(len(part.bodies))
+    permutation = np.argsort(order)
+    in_order = np.array_equal(permutation, np.arange(len(order)))
+
+    def join(*leaves: Scalar) -> Scalar:
+        first = leaves[0]
+        if all(isinstance(leaf, float) and leaf == first for leaf in leaves):
+            return first
+        dtype = jnp.result_type(*leaves)
+        whole = jnp.concatenate(
+            [jnp.broadcast_to(jnp.asarray(leaf, dtype), (size,)) for leaf, size in zip(leaves, sizes, strict=True)]
+        )
+        return whole if in_order else whole[permutation]
+
+    return jax.tree.map(join, *flat)

@@ -1,0 +1,84 @@
+"""Inverse dynamics by the recursive Newton–Euler algorithm (Featherstone 2008, table 5.1)."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from ..model import Model
+from ..model.shapes import check
+from ..spatial import Force, Motion, Vec3
+from ..sweep import leaf_to_root, root_to_leaf
+from .elements import elements, inertias, per_element, per_velocity
+from .passive import passive_forces
+
+
+def inverse_dynamics(
+    model: Model,
+    q: Float[Array, " nq"],
+    v: Float[Array, " nv"],
+    a: Float[Array, " nv"],
+    f_ext: Float[Array, "nb 6"] | None = None,
+) -> Float[Array, " nv"]:
+    """The joint forces that produce the acceleration a: τ = M(q) a + C(q, v) v + g(q) − J(q)ᵀ f_ext − τ_passive(q, v).
+
+    The inverse of ``forward_dynamics``; with a = 0 it is ``bias_forces`` less the passive and external forces.
+
+    Args:
+        model: the model.
+        q: the configuration.
+        v: the velocity.
+        a: the acceleration.
+        f_ext: external wrenches (moment, force) on the bodies, each in its body's frame at its body's origin.
+    """
+    check(model, q=q, v=v, a=a)
+    tau = newton_euler(model, q, v, a, f_ext)
+    return tau + model.armature * a - passive_forces(model, q, v)
+
+
+def newton_euler(model: Model, q, v, a, f_ext=None) -> Float[Array, " nv"]:
+    """The recursion alone, without armature, springs and dampers: M a + C v + g − Jᵀ f_ext."""
+    dtype = jnp.result_type(q, v, a, model.dtype)
+    element = elements(model, q, v)
+    rates = per_element(model, v), per_element(model, a)
+    wrench = external_wrenches(model, f_ext)
+
+    def forward(parent, x):
+        (v_parent, a_parent), (element, inertia, wrench, (qd, qdd)) = parent, x
+        X = element.placement.pose()
+        vJ = element.S * qd
+        v = X.inv() @ v_parent + vJ
+        a = X.inv() @ a_parent + element.S * qdd + v.cross(vJ) + element.bias
+        f = inertia.apply(a) + v.cross_force(inertia.apply(v)) - wrench
+        return (v, a), f
+
+    def backward(from_children, x):
+        element, f = x
+        f = f + from_children
+        return element.placement.pose() @ f, element.S.dot(f)
+
+    root = Motion.zero(), Motion(Vec3.zero(), -Vec3.from_array(model.gravity))
+    f = root_to_leaf(model.topology, forward, (element, inertias(model), wrench, rates), root, dtype)
+    _, tau = leaf_to_root(model.topology, backward, (element, f), Force.zero(), dtype)
+    return per_velocity(model, tau)
+
+
+def external_wrenches(model: Model, f_ext: jax.Array | None) -> Force:
+    """The external wrench on each element: that on its body for the last element of a joint, else zero."""
+    if f_ext is None:
+        return Force.zero()
+    check(model, f_ext=f_ext)
+    table = model.topology.elements
+    return Force.from_array(f_ext[table.body] * table.is_last[:, None])
+
+
+def bias_forces(model: Model, q: Float[Array, " nq"], v: Float[Array, " nv"]) -> Float[Array, " nv"]:
+    """The Coriolis, centrifugal and gravity forces C(q, v) v + g(q), without springs and dampers."""
+    check(model, q=q, v=v)
+    return newton_euler(model, q, v, jnp.zeros_like(v))
+
+
+def gravity_forces(model: Model, q: Float[Array, " nq"]) -> Float[Array, " nv"]:
+    """The forces g(q) that hold the bodies against gravity: ``bias_forces`` at rest."""
+    return bias_forces(model, q, jnp.zeros(model.nv, q.dtype))

@@ -1,0 +1,128 @@
+"""The two loops over the tree, from the root to the leaves and back.
+
+All recursions of the engine are one of these. They scan over the elements of a topology in depth-first order, so the
+parent's state is the previous carry; at branches it comes from a slot (see ``model/topology.py``).
+
+States and contributions are pytrees of scalars. What is scanned over may contain Python numbers: they are the same for
+every element, are not stored, and reach the step function as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .model.topology import Topology
+
+Tree = Any
+
+
+def root_to_leaf(
+    topology: Topology, step: Callable[[Tree, Tree], tuple[Tree, Tree]], xs: Tree, root: Tree, dtype
+) -> Tree:
+    """Visit every element after its parent.
+
+    Args:
+        topology: the tree.
+        step: ``step(parent_state, x) -> (state, out)`` for one element.
+        xs: the data of the elements, each leaf with a leading axis of elements.
+        root: the state of the world.
+        dtype: the floating-point type of states and outputs.
+
+    Returns:
+        The outputs of all elements, stacked.
+    """
+    elements = topology.elements
+    arrays, rebuild = _split_literals(xs)
+    root = _as_arrays(root, dtype)
+
+    def body(carry, inputs):
+        previous, slots = carry
+        x, take, keep = inputs
+        parent = previous
+        for k, slot in enumerate(slots):
+            parent = _select(take == k, slot, parent)
+        state, out = step(parent, rebuild(x))
+        state = _as_arrays(state, dtype)
+        slots = tuple(_select(keep == k, state, slot) for k, slot in enumerate(slots))
+        return (state, slots), _as_arrays(out, dtype)
+
+    slots = tuple(root for _ in range(elements.slots))
+    _, outs = jax.lax.scan(body, (root, slots), (arrays, *_slot_inputs(elements)), length=elements.count)
+    return outs
+
+
+def leaf_to_root(
+    topology: Topology, step: Callable[[Tree, Tree], tuple[Tree, Tree]], xs: Tree, zero: Tree, dtype
+) -> tuple[Tree, Tree]:
+    """Visit every element after its children.
+
+    Args:
+        topology: the tree.
+        step: ``step(sum_of_children, x) -> (contribution_to_parent, out)`` for one element.
+        xs: the data of the elements, each leaf with a leading axis of elements.
+        zero: the sum over no children.
+        dtype: the floating-point type of sums and outputs.
+
+    Returns:
+        What reaches the world, and the outputs of all elements, stacked.
+    """
+    elements = topology.elements
+    arrays, rebuild = _split_literals(xs)
+    zero = _as_arrays(zero, dtype)
+
+    def body(carry, inputs):
+        pending, slots = carry
+        x, take, keep = inputs
+        children = pending
+        for k, slot in enumerate(slots):
+            children = jax.tree.map(lambda a, b, k=k: a + jnp.where(keep == k, b, 0), children, slot)
+        contribution, out = step(children, rebuild(x))
+        contribution = _as_arrays(contribution, dtype)
+        # an element may open the slot that its own children have just closed
+        slots = tuple(_select(keep == k, zero, slot) for k, slot in enumerate(slots))
+        slots = tuple(
+            jax.tree.map(lambda a, b, k=k: a + jnp.where(take == k, b, 0), slot, contribution)
+            for k, slot in enumerate(slots)
+        )
+        pending = _select(take < 0, contribution, zero) if slots else contribution
+        return (pending, slots), _as_arrays(out, dtype)
+
+    slots = tuple(zero for _ in range(elements.slots))
+    inputs = (arrays, *_slot_inputs(elements))
+    (pending, slots), outs = jax.lax.scan(body, (zero, slots), inputs, length=elements.count, reverse=True)
+    total = pending if elements.root_slot < 0 else jax.tree.map(jnp.add, pending, slots[elements.root_slot])
+    return total, outs
+
+
+def _slot_inputs(elements) -> tuple[np.ndarray | None, np.ndarray | None]:
+    if elements.slots == 0:
+        return None, None
+    return elements.take.astype(np.int32), elements.keep.astype(np.int32)
+
+
+def _select(condition, a: Tree, b: Tree) -> Tree:
+    return jax.tree.map(lambda x, y: jnp.where(condition, x, y), a, b)
+
+
+def _as_arrays(tree: Tree, dtype) -> Tree:
+    return jax.tree.map(lambda leaf: jnp.asarray(leaf, dtype), tree)
+
+
+def _split_literals(tree: Tree) -> tuple[list, Callable[[list], Tree]]:
+    """The array leaves of a tree, and the function that puts the Python numbers back around them."""
+    leaves, structure = jax.tree.flatten(tree)
+    is_literal = [isinstance(leaf, float) for leaf in leaves]
+    arrays = [leaf for leaf, literal in zip(leaves, is_literal, strict=True) if not literal]
+
+    def rebuild(scanned: list) -> Tree:
+        rest = iter(scanned)
+        return structure.unflatten(
+            leaf if literal else next(rest) for leaf, literal in zip(leaves, is_literal, strict=True)
+        )
+
+    return arrays, rebuild
