@@ -54,6 +54,7 @@ def interior_point(
     max_iterations: int = 30,
     fraction: float = 0.95,
     max_halvings: int = 6,
+    norm: Callable[[Any], jax.Array] = max_norm,
 ) -> tuple[Any, SolverInfo]:
     """The point of the central path with parameter κ, from a guess inside all cones.
 
@@ -82,7 +83,7 @@ def interior_point(
 
         alpha, _ = jax.lax.while_loop(refused, lambda c: (0.5 * c[0], c[1] + 1), (alpha, jnp.zeros_like(count)))
         new = add_scaled(w, alpha, dw)
-        size = max_norm(problem.residual(new, kappa))
+        size = norm(problem.residual(new, kappa))
         good = jnp.isfinite(size) & problem.admissible(new)
         w = jax.tree.map(lambda a, b: jnp.where(good, a, b), new, w)
         return w, jnp.where(good, size, carry[1]), count + 1, ~good
@@ -91,7 +92,7 @@ def interior_point(
         _, size, count, stuck = carry
         return (size > tolerance) & (count < max_iterations) & ~stuck
 
-    size = max_norm(problem.residual(guess, kappa))
+    size = norm(problem.residual(guess, kappa))
     start = (guess, size, jnp.zeros((), jnp.int32), jnp.zeros((), bool))
     w, size, count, _ = jax.lax.while_loop(unfinished, step, start)
     return w, SolverInfo(size <= tolerance, size, count)

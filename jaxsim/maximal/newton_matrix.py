@@ -1,0 +1,148 @@
+"""The Newton system of a step, solved on the graph of the mechanism.
+
+Contacts are leaves of the graph: they are condensed into their bodies all at once. The rest goes to the graph LDU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from ..solvers import AbstractConeProblem
+from .body import start_momentum_jacobian
+from .contact import AbstractContact
+from .graph_ldu import BlockMatrix
+from .jacobians import PairOf, block_jacobian, pair_jacobian, push, rates
+from .mechanism import Mechanism
+from .state import with_world
+from .system import Known, KnownContact, Unknowns, contact_motion, joint_rates, residual
+
+REGULARISATION = 1e-8
+"""Added to the pivots of loop-closing joints, relative to their size, so that redundant rows do no harm."""
+
+
+class Condensed(eqx.Module):
+    """A group of contacts linearised: P⁻¹ (nc,p,p), R = ∂r/∂c, M = ∂(γ, f_t)/∂y and C = ∂c/∂v for bodies A and B."""
+
+    P_inverse: jax.Array
+    R: jax.Array
+    M: jax.Array
+    C: PairOf
+
+
+class StepProblem(AbstractConeProblem):
+    """The equations of one step as a cone problem; without contacts it is an ordinary system of equations."""
+
+    mechanism: Mechanism
+    known: Known
+
+    def residual(self, w: Unknowns, kappa) -> Unknowns:
+        return residual(self.mechanism, self.known, w, kappa)
+
+    def linearise(self, w: Unknowns) -> Callable[[Unknowns], Unknowns]:
+        mechanism, nb = self.mechanism, self.mechanism.num_bodies
+        v = with_world(w.v)
+        groups = tuple(zip(mechanism.contacts, self.known.contacts, strict=True))
+        parts = [condense(mechanism, self.known, *group, y, v) for group, y in zip(groups, w.contacts, strict=True)]
+        graph = mechanism.graph
+        factors = graph.factor(newton_matrix(mechanism, self.known, w.v, parts))
+
+        def inverse(b: Unknowns) -> Unknowns:
+            rhs = with_world(b.v)
+            for (group, at), part, r in zip(groups, parts, b.contacts, strict=True):
+                rhs = push(rhs, at.N, group.bodies, jnp.einsum("nkp,npq,nq->nk", part.M, part.P_inverse, r))
+            x = graph.backsubstitute(factors, jnp.concatenate([rhs[:-1], b.impulses]))
+            dv = with_world(x[:nb])
+            contacts = []
+            for (group, _), part, r in zip(groups, parts, b.contacts, strict=True):
+                driven = jnp.einsum("npk,nk->np", part.R, rates(part.C, group.bodies, dv))
+                contacts.append(jnp.einsum("npq,nq->np", part.P_inverse, r - driven))
+            return Unknowns(x[:nb], x[nb:], tuple(contacts))
+
+        return inverse
+
+    def second_order(self, dw: Unknowns) -> Unknowns:
+        groups = zip(self.mechanism.contacts, dw.contacts, strict=True)
+        rows = tuple(group.cone.second_order(dy, group.friction) for group, dy in groups)
+        return Unknowns(jnp.zeros_like(dw.v), jnp.zeros_like(dw.impulses), rows)
+
+    def step_to_boundary(self, w: Unknowns, dw: Unknowns) -> jax.Array:
+        groups = zip(self.mechanism.contacts, w.contacts, dw.contacts, strict=True)
+        steps = [group.cone.step_to_boundary(y, dy, group.friction) for group, y, dy in groups]
+        return jnp.min(jnp.concatenate(steps))
+
+    def mean_gap(self, w: Unknowns) -> jax.Array:
+        groups = zip(self.mechanism.contacts, w.contacts, strict=True)
+        return jnp.mean(jnp.concatenate([group.cone.gap(y, group.friction) for group, y in groups]))
+
+    def admissible(self, w: Unknowns) -> jax.Array:
+        """|ω| < 1.9/Δt, where the quaternion update is defined with room to spare."""
+        speed = jnp.max(jnp.sum(w.v[:, :3] ** 2, axis=-1))
+        return jnp.all(jnp.isfinite(w.v)) & (speed < (1.9 / self.known.dt) ** 2)
+
+
+def condense(mechanism: Mechanism, known: Known, group: AbstractContact, at: KnownContact, y, v) -> Condensed:
+    """The linearisation of a group of contacts at its unknowns y and the velocities v (nb+1,6)."""
+    a, b = group.bodies
+    c = contact_motion(mechanism, known, group, at, v[a], v[b])
+    cone, mu = group.cone, group.friction
+    return Condensed(
+        P_inverse=jnp.linalg.inv(block_jacobian(lambda y: cone.residual(y, c, mu, 0.0), y)),
+        R=block_jacobian(lambda c: cone.residual(y, c, mu, 0.0), c),
+        M=block_jacobian(cone.impulse, y),
+        C=pair_jacobian(lambda x, y: contact_motion(mechanism, known, group, at, x, y), v[a], v[b]),
+    )
+
+
+def newton_matrix(mechanism: Mechanism, known: Known, v: jax.Array, parts: list[Condensed]) -> BlockMatrix:
+    """The matrix on the graph: bodies D̂ = ∂r/∂v + NᵀM P⁻¹R C, joints G and ∂(g/Δt)/∂v, in the order of ``edges``."""
+    joints, v_all = mechanism.joints, with_world(v)
+    a, b = joints.bodies
+    D = start_momentum_jacobian(mechanism.mass, mechanism.inertia, v, known.dt)
+    G_hat = pair_jacobian(lambda x, y: joint_rates(mechanism, known, x, y), v_all[a], v_all[b])
+    hinged = a != mechanism.num_bodies
+    upper = [-known.G[1].mT, -known.G[0].mT[hinged]]
+    lower = [G_hat[1], G_hat[0][hinged]]
+    couplings = [(group.bodies, at.N, stiff(part), part.C) for group, at, part in _groups(mechanism, known, parts)]
+    if joints.has_dampers:
+        scale = known.dt * joints.damping[:, :, None] * jnp.eye(6, dtype=v.dtype)
+        couplings = [(joints.bodies, known.J, scale, known.J), *couplings]
+    for bodies, N, K, C in couplings:
+        D, between, back = _couple(D, bodies, N, K, C)
+        upper.append(between)
+        lower.append(back)
+    padding = jnp.where(joints.rows, 0.0, 1.0) + _regularisation(mechanism, known.G)
+    diagonal = jnp.concatenate([D, padding[:, :, None] * jnp.eye(6, dtype=v.dtype)])
+    return BlockMatrix(diagonal, jnp.concatenate(upper), jnp.concatenate(lower))
+
+
+def stiff(part: Condensed) -> jax.Array:
+    """K = M P⁻¹ R (nc,d,d): the impulse with which a contact answers motion."""
+    return jnp.einsum("nkp,npq,nql->nkl", part.M, part.P_inverse, part.R)
+
+
+def _groups(mechanism, known, parts):
+    return zip(mechanism.contacts, known.contacts, parts, strict=True)
+
+
+def _couple(D, bodies, N, K, C):
+    """Add N_xᵀ K C_y to the blocks of the bodies x, y ∈ {A, B}; blocks with the world fall away."""
+    (a, b), (N_a, N_b), (C_a, C_b) = bodies, N, C
+
+    def block(N_x, C_y):
+        return jnp.einsum("nki,nkl,nlj->nij", N_x, K, C_y)
+
+    inner = a != len(D)
+    D = D.at[b].add(block(N_b, C_b)).at[a[inner]].add(block(N_a, C_a)[inner])
+    return D, block(N_a, C_b)[inner], block(N_b, C_a)[inner]
+
+
+def _regularisation(mechanism: Mechanism, G: PairOf) -> jax.Array:
+    """ε diag(G M⁻¹Gᵀ) (nj,6) for joints that close loops, zero for all others."""
+    moment = jnp.trace(mechanism.inertia, axis1=1, axis2=2) / 3.0
+    weight = with_world(jnp.repeat(jnp.stack([1.0 / moment, 1.0 / mechanism.mass], axis=-1), 3, axis=-1))
+    size = sum(jnp.einsum("nki,ni->nk", side**2, weight[index]) for side, index in zip(G, mechanism.joints.bodies, strict=True))
+    return jnp.where(mechanism.closes_loop[:, None], REGULARISATION * size, 0.0)
