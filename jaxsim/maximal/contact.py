@@ -7,7 +7,6 @@ Points are spheres of radius zero, a box is its eight corners, and a capsule abo
 from __future__ import annotations
 
 import abc
-import dataclasses
 
 import equinox as eqx
 import jax
@@ -15,19 +14,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..spatial import Vec3
+from .blocks import PairOf
 from .friction import AbstractCone
-from .joint import Joints, joint_coordinates
+from .joint import Joints
 from .state import BodyPose
-
-
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
-class Touch:
-    """Where contacts act: the unit normal in the world, from A to B, and the point on each body in the body's frame."""
-
-    normal: Vec3
-    point_a: Vec3
-    point_b: Vec3
 
 
 class AbstractContact(eqx.Module):
@@ -49,8 +39,8 @@ class AbstractContact(eqx.Module):
         """The signed distances φ (nc,) for bodies at the poses ``a`` and ``b``; positive when apart."""
 
     @abc.abstractmethod
-    def touch(self, a: BodyPose, b: BodyPose) -> Touch | None:
-        """Normal and contact points for bodies at the poses ``a`` and ``b``; ``None`` where nothing can slide."""
+    def rows(self, joints: Joints, a: BodyPose, b: BodyPose) -> PairOf:
+        """The Jacobians (nc,d,6) for bodies A and B: N = ∂φ, then the tangential velocities of B against A."""
 
 
 class SphereOnPlane(AbstractContact):
@@ -73,10 +63,10 @@ class SphereOnPlane(AbstractContact):
         n = a.orientation.rotate(_unit(Vec3.from_array(self.normal)))
         return n.dot(b.point(Vec3.from_array(self.center)) - a.position) - self.radius - self.offset
 
-    def touch(self, a, b):
+    def rows(self, joints, a, b):
         n = a.orientation.rotate(_unit(Vec3.from_array(self.normal)))
         lowest = b.point(Vec3.from_array(self.center)) - n * self.radius
-        return Touch(n, _in_body(a, lowest), _in_body(b, lowest))
+        return touch_rows(self.cone, n, (a, lowest), (b, lowest))
 
 
 class CapsuleOnCapsule(AbstractContact):
@@ -98,38 +88,16 @@ class CapsuleOnCapsule(AbstractContact):
         on_a, on_b = self._closest(a, b)
         return _length(on_b - on_a) - self.radius_a - self.radius_b
 
-    def touch(self, a, b):
+    def rows(self, joints, a, b):
         on_a, on_b = self._closest(a, b)
         n = _unit(on_b - on_a)
-        return Touch(n, _in_body(a, on_a + n * self.radius_a), _in_body(b, on_b - n * self.radius_b))
+        return touch_rows(self.cone, n, (a, on_a + n * self.radius_a), (b, on_b - n * self.radius_b))
 
     def _closest(self, a, b):
         center_a, half_a = a.point(Vec3.from_array(self.center_a)), a.orientation.rotate(Vec3.from_array(self.half_a))
         center_b, half_b = b.point(Vec3.from_array(self.center_b)), b.orientation.rotate(Vec3.from_array(self.half_b))
         s, t = closest_on_segments(center_a - center_b, half_a, half_b)
         return center_a + half_a * s, center_b + half_b * t
-
-
-class JointLimit(AbstractContact):
-    """Bounds on one coordinate of a joint as frictionless contacts: φ = sign·(θ − bound) ≥ 0."""
-
-    bound: jax.Array
-    friction: jax.Array
-    restitution: jax.Array
-    joint: tuple[int, ...] = eqx.field(static=True)
-    coordinate: tuple[int, ...] = eqx.field(static=True)
-    sign: tuple[int, ...] = eqx.field(static=True)
-    body_a: tuple[int, ...] = eqx.field(static=True)
-    body_b: tuple[int, ...] = eqx.field(static=True)
-    cone: AbstractCone
-
-    def gap(self, joints, a, b):
-        coordinates = joint_coordinates(joints.take(self.joint), a, b)
-        theta = coordinates[jnp.arange(len(self.joint)), jnp.asarray(self.coordinate)]
-        return jnp.asarray(self.sign, theta.dtype) * (theta - self.bound)
-
-    def touch(self, a, b):
-        return None
 
 
 def closest_on_segments(r: Vec3, d: Vec3, e: Vec3):
@@ -156,14 +124,22 @@ def tangents(n: Vec3) -> tuple[Vec3, Vec3]:
     return Vec3(1.0 + sign * n.x * n.x * a, sign * b, -sign * n.x), Vec3(b, sign + n.y * n.y * a, -n.y)
 
 
-def velocity_rows(direction: Vec3, pose: BodyPose, point: Vec3) -> jax.Array:
-    """The rows (nc,6) that give the velocity of a body's point along a world direction: (p×Rᵀt, t)."""
-    moment = point.cross(pose.orientation.conjugate().rotate(direction))
-    return jnp.concatenate([moment.to_array(), direction.to_array()], axis=-1)
+def touch_rows(cone: AbstractCone, n: Vec3, at_a: tuple[BodyPose, Vec3], at_b: tuple[BodyPose, Vec3]) -> PairOf:
+    """The rows of contacts with the normal n, from A to B, that touch at points of the world (Brüdigam et al., (C.2)).
+
+    The closest points move along their surfaces, which does not change the distance: φ̇ is the normal velocity of the
+    touching points.
+    """
+    directions = (n, *tangents(n))[: cone.directions]
+    on_a = jnp.stack([-_velocity_row(t, *at_a) for t in directions], axis=1)
+    on_b = jnp.stack([_velocity_row(t, *at_b) for t in directions], axis=1)
+    return on_a, on_b
 
 
-def _in_body(pose: BodyPose, point: Vec3) -> Vec3:
-    return pose.orientation.conjugate().rotate(point - pose.position)
+def _velocity_row(t: Vec3, pose: BodyPose, point: Vec3) -> jax.Array:
+    """The row (nc,6) of the velocity of a body at a point of the world along the direction t: (Rᵀ(p×t), t)."""
+    moment = pose.orientation.conjugate().rotate((point - pose.position).cross(t))
+    return jnp.concatenate([moment.to_array(), t.to_array()], axis=-1)
 
 
 def _length(a: Vec3):

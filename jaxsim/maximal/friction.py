@@ -52,9 +52,9 @@ class AbstractCone(eqx.Module):
     def step_to_boundary(self, y, dy, mu) -> jax.Array:
         """The largest step (nc,) that stays inside the cones."""
 
-    def residual(self, y, c, mu, kappa) -> jax.Array:
-        """All equations of the contacts (nc,p)."""
-        return jnp.concatenate([self.linear(y, c, mu), self.products(y, mu) - kappa * self.unit], axis=-1)
+    def residual(self, y, c, mu) -> jax.Array:
+        """All equations of the contacts (nc,p), with κ = 0."""
+        return jnp.concatenate([self.linear(y, c, mu), self.products(y, mu)], axis=-1)
 
     def second_order(self, dy, mu) -> jax.Array:
         """Δa∘Δb in the complementarity rows."""

@@ -152,30 +152,6 @@ def joint_coordinates(joints: Joints, a: BodyPose, b: BodyPose) -> jax.Array:
     return jnp.concatenate([angles, offset.to_array()], axis=-1)
 
 
-def joint_velocities(joints: Joints, a: BodyPose, b: BodyPose, va, vb) -> jax.Array:
-    """(nj,6): relative angular velocity and rate of translation of frame B, in frame A; linear in va and vb.
-
-    The second row of a universal joint is the rate about the y-axis of frame B.
-    """
-    orientation, _ = relative_frame(joints, a, b)
-    frame_a = Quaternion.from_array(joints.frame_a)
-    in_a = frame_a.conjugate().rotate(Vec3.from_array(va))
-    frame_b = Quaternion.from_array(joints.frame_b)
-    relative = orientation.rotate(frame_b.conjugate().rotate(Vec3.from_array(vb))) - in_a
-    second = relative.y
-    if any(kind.is_universal for kind in joints.kinds):
-        is_universal = np.array([kind.is_universal for kind in joints.kinds])
-        axis = orientation.rotate(Vec3(0.0, 1.0, 0.0))
-        second = jnp.where(is_universal, axis.dot(relative), second)
-
-    def offset(delta_a, delta_b):
-        return relative_frame(joints, a.displaced(delta_a), b.displaced(delta_b))[1].to_array()
-
-    zero = jnp.zeros_like(va)
-    _, rate = jax.jvp(offset, (zero, zero), (va, vb))
-    return jnp.concatenate([jnp.stack([relative.x, second, relative.z], axis=-1), rate], axis=-1)
-
-
 def _screw(pitch, orientation: Quaternion, z: Scalar):
     """2p sin(z/2p − θ/2) for a pitch of p a radian: z − pθ near zero, and free of the 2π jumps of the angle θ."""
     phase = z / (2.0 * pitch)

@@ -10,15 +10,17 @@ from collections.abc import Callable
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from ..solvers import AbstractConeProblem
+from .blocks import PairOf, block_jacobian, push, rates
 from .body import start_momentum_jacobian
 from .contact import AbstractContact
 from .graph_ldu import BlockMatrix
-from .jacobians import PairOf, block_jacobian, pair_jacobian, push, rates
+from .joint_jacobian import constraint_jacobian, drift_jacobian
 from .mechanism import Mechanism
-from .state import with_world
-from .system import Known, KnownContact, Unknowns, contact_motion, joint_rates, residual
+from .state import drift, with_world
+from .system import Known, KnownContact, Unknowns, residual
 
 REGULARISATION = 1e-8
 """Added to the pivots of loop-closing joints, relative to their size, so that redundant rows do no harm."""
@@ -39,16 +41,26 @@ class StepProblem(AbstractConeProblem):
     mechanism: Mechanism
     known: Known
 
-    def residual(self, w: Unknowns, kappa) -> Unknowns:
-        return residual(self.mechanism, self.known, w, kappa)
+    def residual(self, w: Unknowns) -> Unknowns:
+        return residual(self.mechanism, self.known, w)
+
+    def unit(self, r: Unknowns) -> Unknowns:
+        def rows(group, y):
+            linear = np.zeros(group.cone.size - len(group.cone.unit))
+            return jnp.broadcast_to(jnp.asarray(np.concatenate([linear, group.cone.unit]), y.dtype), y.shape)
+
+        contacts = tuple(rows(group, y) for group, y in zip(self.mechanism.contacts, r.contacts, strict=True))
+        return Unknowns(jnp.zeros_like(r.v), jnp.zeros_like(r.impulses), contacts)
 
     def linearise(self, w: Unknowns) -> Callable[[Unknowns], Unknowns]:
         mechanism, nb = self.mechanism, self.mechanism.num_bodies
-        v = with_world(w.v)
         groups = tuple(zip(mechanism.contacts, self.known.contacts, strict=True))
-        parts = [condense(mechanism, self.known, *group, y, v) for group, y in zip(groups, w.contacts, strict=True)]
+        ahead, turn = drift(self.known.q, w.v, self.known.dt), with_world(drift_jacobian(w.v, self.known.dt))
+        parts = [
+            condense(mechanism, group, at, y, ahead, turn) for (group, at), y in zip(groups, w.contacts, strict=True)
+        ]
         graph = mechanism.graph
-        factors = graph.factor(newton_matrix(mechanism, self.known, w.v, parts))
+        factors = graph.factor(newton_matrix(mechanism, self.known, w.v, ahead, turn, parts))
 
         def inverse(b: Unknowns) -> Unknowns:
             rhs = with_world(b.v)
@@ -84,30 +96,36 @@ class StepProblem(AbstractConeProblem):
         return jnp.all(jnp.isfinite(w.v)) & (speed < (1.9 / self.known.dt) ** 2)
 
 
-def condense(mechanism: Mechanism, known: Known, group: AbstractContact, at: KnownContact, y, v) -> Condensed:
-    """The linearisation of a group of contacts at its unknowns y and the velocities v (nb+1,6)."""
-    a, b = group.bodies
-    c = contact_motion(mechanism, known, group, at, v[a], v[b])
+def condense(mechanism: Mechanism, group: AbstractContact, at: KnownContact, y, ahead, turn) -> Condensed:
+    """The linearisation of a group of contacts at its unknowns y and the configurations z₂, with ∂z₂/∂(Δt v)."""
     cone, mu = group.cone, group.friction
+    c = jnp.zeros((len(y), cone.directions), y.dtype)
+    N_ahead = group.rows(mechanism.joints, *mechanism.pair(ahead, group.bodies))
+
+    def motion(N, N_ahead, index):
+        gap = jnp.where(at.bounces[:, None], N[:, 0], jnp.einsum("ni,nij->nj", N_ahead[:, 0], turn[index]))
+        return N.at[:, 0].set(gap)
+
     return Condensed(
-        P_inverse=jnp.linalg.inv(block_jacobian(lambda y: cone.residual(y, c, mu, 0.0), y)),
-        R=block_jacobian(lambda c: cone.residual(y, c, mu, 0.0), c),
+        P_inverse=jnp.linalg.inv(block_jacobian(lambda y: cone.residual(y, c, mu), y)),
+        R=block_jacobian(lambda c: cone.residual(y, c, mu), c),
         M=block_jacobian(cone.impulse, y),
-        C=pair_jacobian(lambda x, y: contact_motion(mechanism, known, group, at, x, y), v[a], v[b]),
+        C=tuple(map(motion, at.N, N_ahead, group.bodies)),
     )
 
 
-def newton_matrix(mechanism: Mechanism, known: Known, v: jax.Array, parts: list[Condensed]) -> BlockMatrix:
+def newton_matrix(mechanism: Mechanism, known: Known, v, ahead, turn, parts: list[Condensed]) -> BlockMatrix:
     """The matrix on the graph: bodies D̂ = ∂r/∂v + NᵀM P⁻¹R C, joints G and ∂(g/Δt)/∂v, in the order of ``edges``."""
-    joints, v_all = mechanism.joints, with_world(v)
+    joints = mechanism.joints
     a, b = joints.bodies
     D = start_momentum_jacobian(mechanism.mass, mechanism.inertia, v, known.dt)
-    G_hat = pair_jacobian(lambda x, y: joint_rates(mechanism, known, x, y), v_all[a], v_all[b])
+    G_ahead = constraint_jacobian(joints, *mechanism.pair(ahead, joints.bodies))
+    G_hat = [jnp.einsum("nki,nij->nkj", side, turn[index]) for side, index in zip(G_ahead, (a, b), strict=True)]
     hinged = a != mechanism.num_bodies
     upper = [-known.G[1].mT, -known.G[0].mT[hinged]]
     lower = [G_hat[1], G_hat[0][hinged]]
     couplings = [(group.bodies, at.N, stiff(part), part.C) for group, at, part in _groups(mechanism, known, parts)]
-    if joints.has_dampers:
+    if known.J is not None:
         scale = known.dt * joints.damping[:, :, None] * jnp.eye(6, dtype=v.dtype)
         couplings = [(joints.bodies, known.J, scale, known.J), *couplings]
     for bodies, N, K, C in couplings:
@@ -144,5 +162,7 @@ def _regularisation(mechanism: Mechanism, G: PairOf) -> jax.Array:
     """ε diag(G M⁻¹Gᵀ) (nj,6) for joints that close loops, zero for all others."""
     moment = jnp.trace(mechanism.inertia, axis1=1, axis2=2) / 3.0
     weight = with_world(jnp.repeat(jnp.stack([1.0 / moment, 1.0 / mechanism.mass], axis=-1), 3, axis=-1))
-    size = sum(jnp.einsum("nki,ni->nk", side**2, weight[index]) for side, index in zip(G, mechanism.joints.bodies, strict=True))
+    size = sum(
+        jnp.einsum("nki,ni->nk", side**2, weight[index]) for side, index in zip(G, mechanism.joints.bodies, strict=True)
+    )
     return jnp.where(mechanism.closes_loop[:, None], REGULARISATION * size, 0.0)

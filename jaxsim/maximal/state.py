@@ -62,6 +62,11 @@ class BodyPose:
         return BodyPose(self.position + Vec3.from_array(v[..., 3:]) * dt, self.orientation * step)
 
 
+def drift(q: jax.Array, v: jax.Array, dt: Scalar) -> jax.Array:
+    """The configurations (nb,7) that bodies at q reach with the velocities v (nb,6) after Δt."""
+    return BodyPose.from_array(q).drifted(v, dt).to_array()
+
+
 def with_world(q: jax.Array) -> jax.Array:
     """Append the world as one more body: a row (0, 0, 0, 1, 0, 0, 0) to (nb,7) poses, zeros to anything else."""
     row = jnp.zeros((1, *q.shape[1:]), q.dtype)

@@ -17,12 +17,11 @@ import jax
 import jax.numpy as jnp
 
 from ..solvers import max_norm
+from .blocks import PairOf, push, rates
 from .body import start_momentum
 from .contact import AbstractContact
-from .jacobians import PairOf, push, rates
-from .joint import joint_constraints
 from .mechanism import Mechanism
-from .state import with_world
+from .state import drift, with_world
 
 
 class Unknowns(eqx.Module):
@@ -42,46 +41,40 @@ class KnownContact(eqx.Module):
 
 
 class Known(eqx.Module):
-    """What a step knows in advance: momentum (nb,6) brought in, configuration z₁ (nb,7) and the Jacobians there."""
+    """What a step knows in advance: momentum (nb,6) brought in, configuration z₁ (nb,7) and the Jacobians there.
+
+    J is needed by dampers alone.
+    """
 
     momentum: jax.Array
     q: jax.Array
     G: PairOf
-    J: PairOf
+    J: PairOf | None
     contacts: tuple[KnownContact, ...]
     dt: jax.Array
 
 
-def residual(mechanism: Mechanism, known: Known, w: Unknowns, kappa) -> Unknowns:
-    """All equations at w, in the shape of the unknowns; padding rows of joints ask their impulses to be zero."""
+def residual(mechanism: Mechanism, known: Known, w: Unknowns) -> Unknowns:
+    """All equations at w with κ = 0, in the shape of the unknowns; padding rows ask their impulses to be zero."""
     joints, v = mechanism.joints, with_world(w.v)
     r = with_world(start_momentum(mechanism.mass, mechanism.inertia, w.v, known.dt) - known.momentum)
     r = push(r, known.G, joints.bodies, -w.impulses)
-    if joints.has_dampers:
+    if known.J is not None:
         r = push(r, known.J, joints.bodies, known.dt * joints.damping * rates(known.J, joints.bodies, v))
+    ahead = drift(known.q, w.v, known.dt)
     rows = []
     for group, at, y in zip(mechanism.contacts, known.contacts, w.contacts, strict=True):
         r = push(r, at.N, group.bodies, -group.cone.impulse(y))
-        a, b = group.bodies
-        c = contact_motion(mechanism, known, group, at, v[a], v[b])
-        rows.append(group.cone.residual(y, c, group.friction, kappa))
-    a, b = joints.bodies
-    g = joint_rates(mechanism, known, v[a], v[b])
+        c = contact_motion(mechanism, group, at, ahead, v, known.dt)
+        rows.append(group.cone.residual(y, c, group.friction))
+    g = mechanism.violation(ahead) / known.dt
     return Unknowns(r[:-1], jnp.where(joints.rows, g, w.impulses), tuple(rows))
 
 
-def joint_rates(mechanism: Mechanism, known: Known, v_a, v_b) -> jax.Array:
-    """g(z₂)/Δt (nj,6) for the velocities of the joints' bodies A and B."""
-    joints, dt = mechanism.joints, known.dt
-    a, b = mechanism.pair(known.q, joints.bodies)
-    return joint_constraints(joints, a.drifted(v_a, dt), b.drifted(v_b, dt)) / dt
-
-
-def contact_motion(mechanism: Mechanism, known: Known, group: AbstractContact, at: KnownContact, v_a, v_b) -> jax.Array:
+def contact_motion(mechanism: Mechanism, group: AbstractContact, at: KnownContact, ahead, v, dt) -> jax.Array:
     """c (nc,d): the gap over Δt at z₂, or φ̇ less the rate of restitution; then the tangential velocities."""
-    a, b = mechanism.pair(known.q, group.bodies)
-    rate = group.gap(mechanism.joints, a.drifted(v_a, known.dt), b.drifted(v_b, known.dt)) / known.dt
-    c = jnp.einsum("nki,ni->nk", at.N[0], v_a) + jnp.einsum("nki,ni->nk", at.N[1], v_b)
+    c = rates(at.N, group.bodies, v)
+    rate = group.gap(mechanism.joints, *mechanism.pair(ahead, group.bodies)) / dt
     return c.at[:, 0].set(jnp.where(at.bounces, c[:, 0] - at.bounce_rate, rate))
 
 

@@ -21,8 +21,12 @@ class AbstractConeProblem(eqx.Module):
     """Find w with r(w) = 0 where some entries of w come in pairs a, b in a cone with a∘b = κe."""
 
     @abc.abstractmethod
-    def residual(self, w: Any, kappa) -> Any:
-        """r(w, κ): all equations, with a∘b − κe as the complementarity rows."""
+    def residual(self, w: Any) -> Any:
+        """r(w): all equations, with a∘b as the complementarity rows."""
+
+    @abc.abstractmethod
+    def unit(self, r: Any) -> Any:
+        """The cones' unit e in the complementarity rows, zero in all others, in the shape of the residual r."""
 
     @abc.abstractmethod
     def linearise(self, w: Any) -> Callable[[Any], Any]:
@@ -62,37 +66,41 @@ def interior_point(
     ``fraction`` of the way to the boundary of the cones, and are halved while not ``admissible``.
     """
 
-    def search_direction(w):
+    def centred(r, target):
+        return add_scaled(r, -target, problem.unit(r))
+
+    def search_direction(w, r):
         inverse = problem.linearise(w)
-        affine = inverse(jax.tree.map(jnp.negative, problem.residual(w, 0.0)))
+        affine = inverse(jax.tree.map(jnp.negative, r))
         nu = problem.mean_gap(w)
         alpha = jnp.minimum(1.0, problem.step_to_boundary(w, affine))
         nu_affine = problem.mean_gap(add_scaled(w, alpha, affine))
         target = jnp.maximum(jnp.clip(nu_affine / nu, 0.0, 1.0) ** 3 * nu, kappa)
         corrector = jnp.where(nu <= 10.0 * kappa, 0.0, 1.0)
-        r = add_scaled(problem.residual(w, target), corrector, problem.second_order(affine))
-        return inverse(jax.tree.map(jnp.negative, r))
+        aim = add_scaled(centred(r, target), corrector, problem.second_order(affine))
+        return inverse(jax.tree.map(jnp.negative, aim))
 
     def step(carry):
-        w, _, count, _ = carry
-        dw = search_direction(w)
+        w, r, size, count, _ = carry
+        dw = search_direction(w, r)
         alpha = jnp.minimum(1.0, fraction * problem.step_to_boundary(w, dw))
 
         def refused(c):
             return ~problem.admissible(add_scaled(w, c[0], dw)) & (c[1] < max_halvings)
 
         alpha, _ = jax.lax.while_loop(refused, lambda c: (0.5 * c[0], c[1] + 1), (alpha, jnp.zeros_like(count)))
-        new = add_scaled(w, alpha, dw)
-        size = norm(problem.residual(new, kappa))
-        good = jnp.isfinite(size) & problem.admissible(new)
-        w = jax.tree.map(lambda a, b: jnp.where(good, a, b), new, w)
-        return w, jnp.where(good, size, carry[1]), count + 1, ~good
+        moved = add_scaled(w, alpha, dw)
+        r_new = problem.residual(moved)
+        new_size = norm(centred(r_new, kappa))
+        good = jnp.isfinite(new_size) & problem.admissible(moved)
+        w, r, size = jax.tree.map(lambda a, b: jnp.where(good, a, b), (moved, r_new, new_size), (w, r, size))
+        return w, r, size, count + 1, ~good
 
     def unfinished(carry):
-        _, size, count, stuck = carry
+        _, _, size, count, stuck = carry
         return (size > tolerance) & (count < max_iterations) & ~stuck
 
-    size = norm(problem.residual(guess, kappa))
-    start = (guess, size, jnp.zeros((), jnp.int32), jnp.zeros((), bool))
-    w, size, count, _ = jax.lax.while_loop(unfinished, step, start)
+    r = problem.residual(guess)
+    start = (guess, r, norm(centred(r, kappa)), jnp.zeros((), jnp.int32), jnp.zeros((), bool))
+    w, _, size, count, _ = jax.lax.while_loop(unfinished, step, start)
     return w, SolverInfo(size <= tolerance, size, count)

@@ -47,22 +47,25 @@ def newton(
     returned unknowns are always finite if the guess was: a failed solve hands back the best point it has seen.
     """
 
-    def shorten(carry):
-        alpha, w, dw, size, _, count = carry
-        trial = residual(add_scaled(w, 0.5 * alpha, dw))
-        return 0.5 * alpha, w, dw, size, norm(trial), count + 1
+    def shorten(w, dw):
+        def body(carry):
+            alpha, _, _, count = carry
+            r = residual(add_scaled(w, 0.5 * alpha, dw))
+            return 0.5 * alpha, r, norm(r), count + 1
+
+        return body
 
     def step(carry):
         w, r, size, count, _ = carry
         dw = direction(w, r)
-        full = norm(residual(add_scaled(w, 1.0, dw)))
-        start = (jnp.ones_like(size), w, dw, size, full, jnp.zeros_like(count))
-        alpha, _, _, _, new_size, _ = jax.lax.while_loop(
-            lambda c: ~(c[4] < c[3]) & (c[5] < max_halvings), shorten, start
+        start = (2.0 * jnp.ones_like(size), r, jnp.full_like(size, jnp.inf), jnp.zeros_like(count))
+        alpha, r_new, new_size, _ = jax.lax.while_loop(
+            lambda c: ~(c[2] < size) & (c[3] <= max_halvings), shorten(w, dw), start
         )
         better = new_size < size
-        w = jax.tree.map(lambda a, b: jnp.where(better, a + alpha * b, a), w, dw)
-        return w, residual(w), jnp.where(better, new_size, size), count + 1, ~better
+        moved = (add_scaled(w, alpha, dw), r_new, new_size)
+        w, r, size = jax.tree.map(lambda a, b: jnp.where(better, a, b), moved, (w, r, size))
+        return w, r, size, count + 1, ~better
 
     def unfinished(carry):
         _, _, size, count, stalled = carry

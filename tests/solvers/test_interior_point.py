@@ -13,9 +13,12 @@ class Bounded(AbstractConeProblem):
 
     c: jax.Array
 
-    def residual(self, w, kappa):
+    def residual(self, w):
         x, gamma = w
-        return x - self.c - gamma, x * gamma - kappa
+        return x - self.c - gamma, x * gamma
+
+    def unit(self, r):
+        return jnp.zeros_like(r[0]), jnp.ones_like(r[1])
 
     def linearise(self, w):
         x, gamma = w
