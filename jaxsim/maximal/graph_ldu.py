@@ -147,7 +147,7 @@ class GraphLDU(eqx.Module):
         def down(x, stage):
             nodes, parents, y, Di, U = stage
             here = jnp.einsum(local, Di, y) - jnp.einsum(collect, U, x[parents])
-            return x.at[nodes].set(here), None
+            return x.at[nodes].add(here), None
 
         r = jnp.concatenate([rhs, jnp.zeros_like(rhs[:1])])
         ys = []
