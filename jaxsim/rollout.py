@@ -117,7 +117,7 @@ def raise_on_failure(trajectory: Trajectory) -> None:
         first = int(np.argmax(failed))
         raise RuntimeError(
             f"Step {first} at t = {float(trajectory.t[first]):.6g} s did not converge (residual "
-            f"{float(trajectory.info.residual[first]):.3g}); use a smaller time step, or check=False to keep the result."
+            f"{float(trajectory.info.residual[first]):.3g}); use a smaller time step, or check=False to keep it."
         )
 
 
