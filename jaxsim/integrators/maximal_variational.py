@@ -121,7 +121,7 @@ class MaximalVariational(AbstractIntegrator):
         return implicit_root(
             lambda w, theta: _on_central_path(*theta[:2], w),
             lambda theta: _find_root(*theta, self.max_iterations),
-            lambda w, theta: theta[0].linearise(w),
+            lambda w, theta: _inverses(theta[0], w),
             theta,
         )
 
@@ -142,6 +142,11 @@ class MaximalVariational(AbstractIntegrator):
 def _on_central_path(problem: StepProblem, kappa, w: Unknowns) -> Unknowns:
     r = problem.residual(w)
     return jax.tree.map(lambda a, e: a - kappa * e, r, problem.unit(r))
+
+
+def _inverses(problem: StepProblem, w: Unknowns):
+    factorised = problem.factorise(w)
+    return factorised.solve, factorised.solve_transposed
 
 
 def _find_root(problem: StepProblem, kappa, start, max_iterations: int) -> tuple[Unknowns, SolverInfo]:

@@ -2,6 +2,9 @@
 
 from .builder import WORLD as WORLD
 from .builder import MechanismBuilder as MechanismBuilder
+from .conversion import mechanism_from_model as mechanism_from_model
+from .conversion import to_maximal as to_maximal
+from .conversion import to_minimal as to_minimal
 from .forces import Controls as Controls
 from .friction import Frictionless as Frictionless
 from .friction import LinearCone as LinearCone

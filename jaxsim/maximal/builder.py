@@ -50,6 +50,7 @@ class MechanismBuilder:
         anchor_parent=(0.0, 0.0, 0.0),
         anchor_child=(0.0, 0.0, 0.0),
         axis="z",
+        frame=None,
         orientation=(1.0, 0.0, 0.0, 0.0),
         pitch: float = 0.0,
         stiffness=0.0,
@@ -60,10 +61,11 @@ class MechanismBuilder:
     ) -> int:
         """A joint of one of the ``KINDS`` that carries ``child`` on ``parent``; its index.
 
-        ``axis`` is the special axis in the parent's frame, ``orientation`` the child's orientation in the parent (wxyz)
-        where all rotations of the joint are zero. ``pitch`` is the travel of a screw for a full turn. ``stiffness``,
-        ``rest`` and ``damping`` are numbers for all free coordinates or six numbers (rotations, then translations).
-        ``limits`` bound the one free coordinate of a joint that has just one.
+        ``axis`` is the special axis in the parent's frame; a universal joint turns about two others, the x and y of
+        ``frame``, a quaternion in the parent's frame given instead. ``orientation`` is the child's orientation in the
+        parent (wxyz) where all rotations of the joint are zero. ``pitch`` is the travel of a screw for a full turn.
+        ``stiffness``, ``rest`` and ``damping`` are numbers for all free coordinates or six numbers (rotations, then
+        translations). ``limits`` bound the one free coordinate of a joint that has just one.
         """
         if kind not in KINDS:
             raise ValueError(f"There is no joint kind {kind!r}; use one of {', '.join(KINDS)}.")
@@ -73,7 +75,7 @@ class MechanismBuilder:
         if parent != WORLD:
             self._check_body(parent)
         free = np.array(KINDS[kind].free, float)
-        frame_a = _frame_along(np.asarray(axis_leaf(axis)))
+        frame_a = _frame_along(np.asarray(axis_leaf(axis))) if frame is None else np.asarray(frame, float)
         offset = np.asarray(orientation, float) / np.linalg.norm(orientation)
         self._joints.append(
             {

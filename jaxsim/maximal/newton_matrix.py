@@ -16,7 +16,7 @@ from ..solvers import AbstractConeProblem
 from .blocks import PairOf, block_jacobian, push, rates
 from .body import start_momentum_jacobian
 from .contact import AbstractContact
-from .graph_ldu import BlockMatrix
+from .graph_ldu import BlockMatrix, Factors
 from .joint_jacobian import constraint_jacobian, drift_jacobian
 from .mechanism import Mechanism
 from .state import drift, with_world
@@ -33,6 +33,43 @@ class Condensed(eqx.Module):
     R: jax.Array
     M: jax.Array
     C: PairOf
+
+
+class Factorised(eqx.Module):
+    """The factorised Newton matrix F = [[A, −NᵀM], [R C, P]] of velocities and impulses, and contacts."""
+
+    mechanism: Mechanism
+    known: Known
+    parts: tuple[Condensed, ...]
+    factors: Factors
+
+    def solve(self, b: Unknowns) -> Unknowns:
+        """F⁻¹ b: with the contacts condensed, (A + NᵀM P⁻¹R C) x = b_v + NᵀM P⁻¹ b_c."""
+        rhs = with_world(b.v)
+        for bodies, N, part, r in self._contacts(b):
+            rhs = push(rhs, N, bodies, jnp.einsum("nkp,npq,nq->nk", part.M, part.P_inverse, r))
+        x = self.mechanism.graph.backsubstitute(self.factors, jnp.concatenate([rhs[:-1], b.impulses]))
+        v, contacts = with_world(x[: len(b.v)]), []
+        for bodies, _, part, r in self._contacts(b):
+            driven = jnp.einsum("npk,nk->np", part.R, rates(part.C, bodies, v))
+            contacts.append(jnp.einsum("npq,nq->np", part.P_inverse, r - driven))
+        return Unknowns(v[:-1], x[len(b.v) :], tuple(contacts))
+
+    def solve_transposed(self, b: Unknowns) -> Unknowns:
+        """F⁻ᵀ b through the same factors."""
+        rhs = with_world(b.v)
+        for bodies, _, part, r in self._contacts(b):
+            rhs = push(rhs, part.C, bodies, -jnp.einsum("npk,nqp,nq->nk", part.R, part.P_inverse, r))
+        x = self.mechanism.graph.backsubstitute_transposed(self.factors, jnp.concatenate([rhs[:-1], b.impulses]))
+        v, contacts = with_world(x[: len(b.v)]), []
+        for bodies, N, part, r in self._contacts(b):
+            driven = jnp.einsum("nkp,nk->np", part.M, rates(N, bodies, v))
+            contacts.append(jnp.einsum("nqp,nq->np", part.P_inverse, r + driven))
+        return Unknowns(v[:-1], x[len(b.v) :], tuple(contacts))
+
+    def _contacts(self, b: Unknowns):
+        groups = zip(self.mechanism.contacts, self.known.contacts, self.parts, b.contacts, strict=True)
+        return [(group.bodies, at.N, part, r) for group, at, part, r in groups]
 
 
 class StepProblem(AbstractConeProblem):
@@ -53,28 +90,16 @@ class StepProblem(AbstractConeProblem):
         return Unknowns(jnp.zeros_like(r.v), jnp.zeros_like(r.impulses), contacts)
 
     def linearise(self, w: Unknowns) -> Callable[[Unknowns], Unknowns]:
-        mechanism, nb = self.mechanism, self.mechanism.num_bodies
-        groups = tuple(zip(mechanism.contacts, self.known.contacts, strict=True))
-        ahead, turn = drift(self.known.q, w.v, self.known.dt), with_world(drift_jacobian(w.v, self.known.dt))
-        parts = [
-            condense(mechanism, group, at, y, ahead, turn) for (group, at), y in zip(groups, w.contacts, strict=True)
-        ]
-        graph = mechanism.graph
-        factors = graph.factor(newton_matrix(mechanism, self.known, w.v, ahead, turn, parts))
+        return self.factorise(w).solve
 
-        def inverse(b: Unknowns) -> Unknowns:
-            rhs = with_world(b.v)
-            for (group, at), part, r in zip(groups, parts, b.contacts, strict=True):
-                rhs = push(rhs, at.N, group.bodies, jnp.einsum("nkp,npq,nq->nk", part.M, part.P_inverse, r))
-            x = graph.backsubstitute(factors, jnp.concatenate([rhs[:-1], b.impulses]))
-            dv = with_world(x[:nb])
-            contacts = []
-            for (group, _), part, r in zip(groups, parts, b.contacts, strict=True):
-                driven = jnp.einsum("npk,nk->np", part.R, rates(part.C, group.bodies, dv))
-                contacts.append(jnp.einsum("npq,nq->np", part.P_inverse, r - driven))
-            return Unknowns(x[:nb], x[nb:], tuple(contacts))
-
-        return inverse
+    def factorise(self, w: Unknowns) -> Factorised:
+        """The Newton matrix at w, factorised."""
+        mechanism, known = self.mechanism, self.known
+        ahead, turn = drift(known.q, w.v, known.dt), with_world(drift_jacobian(w.v, known.dt))
+        groups = zip(mechanism.contacts, known.contacts, w.contacts, strict=True)
+        parts = tuple(condense(mechanism, group, at, y, ahead, turn) for group, at, y in groups)
+        factors = mechanism.graph.factor(newton_matrix(mechanism, known, w.v, ahead, turn, parts))
+        return Factorised(mechanism, known, parts, factors)
 
     def second_order(self, dw: Unknowns) -> Unknowns:
         groups = zip(self.mechanism.contacts, dw.contacts, strict=True)
@@ -114,7 +139,7 @@ def condense(mechanism: Mechanism, group: AbstractContact, at: KnownContact, y, 
     )
 
 
-def newton_matrix(mechanism: Mechanism, known: Known, v, ahead, turn, parts: list[Condensed]) -> BlockMatrix:
+def newton_matrix(mechanism: Mechanism, known: Known, v, ahead, turn, parts: tuple[Condensed, ...]) -> BlockMatrix:
     """The matrix on the graph: bodies D̂ = ∂r/∂v + NᵀM P⁻¹R C, joints G and ∂(g/Δt)/∂v, in the order of ``edges``."""
     joints = mechanism.joints
     a, b = joints.bodies

@@ -19,15 +19,15 @@ Theta = TypeVar("Theta")
 def implicit_root(
     residual: Callable[[Root, Theta], Any],
     solve: Callable[[Theta], tuple[Root, Aux]],
-    linearise: Callable[[Root, Theta], Callable[[Any], Root]],
+    linearise: Callable[[Root, Theta], tuple[Callable[[Any], Root], Callable[[Root], Any]]],
     theta: Theta,
 ) -> tuple[Root, Aux]:
     """The root w(θ) of r(w, θ) = 0 with dw = −(∂r/∂w)⁻¹ (∂r/∂θ) dθ, in both modes and to any order.
 
     ``solve(θ)`` finds the root by any means and is never differentiated; its second result is passed through with zero
-    derivative. ``linearise(w, θ)`` returns the linear map b ↦ (∂r/∂w)⁻¹ b, which may hold a factorisation and must be
-    written so that JAX can transpose it. None of the three functions may close over values that are differentiated:
-    whatever the residual depends on belongs into θ, any pytree.
+    derivative. ``linearise(w, θ)`` returns the linear maps b ↦ (∂r/∂w)⁻¹ b and c ↦ (∂r/∂w)⁻ᵀ c, which may share a
+    factorisation. None of the three functions may close over values that are differentiated: whatever the residual
+    depends on belongs into θ, any pytree.
     """
     dynamic, static = eqx.partition(theta, eqx.is_inexact_array)
 
@@ -45,16 +45,13 @@ def implicit_root(
         def r(w_flat, dynamic):
             return ravel_pytree(residual(to_root(w_flat), eqx.combine(dynamic, static)))[0]
 
-        inverse = linearise(*jax.lax.stop_gradient((w, eqx.combine(dynamic, static))))
-
-        def solve_flat(b):
-            return ravel_pytree(inverse(to_residual(b)))[0]
+        inverse, transposed = linearise(*jax.lax.stop_gradient((w, eqx.combine(dynamic, static))))
 
         w_dot = jax.lax.custom_linear_solve(
             lambda x: jax.jvp(lambda w_flat: r(w_flat, dynamic), (w_flat,), (x,))[1],
             -jax.jvp(lambda dynamic: r(w_flat, dynamic), (dynamic,), (dynamic_dot,))[1],
-            lambda _, b: solve_flat(b),
-            lambda _, b: jax.linear_transpose(solve_flat, b)(b)[0],
+            lambda _, b: ravel_pytree(inverse(to_residual(b)))[0],
+            lambda _, c: ravel_pytree(transposed(to_root(c)))[0],
         )
         return (w, aux), (to_root(w_dot), jax.tree.map(_zero_tangent, aux))
 

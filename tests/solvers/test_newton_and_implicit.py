@@ -27,7 +27,7 @@ def newton_root(theta):
 def root(theta):
     def linearise(w, theta):
         inverse = jnp.linalg.inv(theta[0] + jnp.diag(3 * w["x"] ** 2))
-        return lambda r: {"x": inverse @ r}
+        return lambda r: {"x": inverse @ r}, lambda w: inverse.T @ w["x"]
 
     w, info = implicit_root(residual, newton_root, linearise, theta)
     return w["x"], info
