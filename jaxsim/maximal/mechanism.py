@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import cached_property
+from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..model import Model
 from ..spatial import Sym3, Vec3
 from .contact import AbstractContact
 from .graph_ldu import GraphLDU
@@ -44,7 +47,8 @@ class Mechanism(eqx.Module):
     """Rigid bodies in maximal coordinates with joints, springs and contacts between them.
 
     mass (nb,), inertia (nb,3,3) about the centre of mass in the body frame, gravity (3,). Everything but the
-    connections, the kinds of joints and the names is a differentiable leaf. Build one with ``MechanismBuilder``.
+    connections, the kinds of joints and the names is a differentiable leaf. Build one with ``MechanismBuilder`` or
+    ``Mechanism.from_model``.
     """
 
     mass: jax.Array
@@ -55,6 +59,25 @@ class Mechanism(eqx.Module):
     contacts: tuple[AbstractContact, ...]
     body_names: tuple[str, ...] = eqx.field(static=True)
     joint_names: tuple[str, ...] = eqx.field(static=True)
+
+    @staticmethod
+    def from_model(
+        model: Model, loops: Sequence[Mapping[str, Any]] = (), contacts: Sequence[Mapping[str, Any]] = ()
+    ) -> Mechanism:
+        """The mechanism of a tree with loop-closing joints and contacts added; see ``mechanism_from_model``."""
+        from .conversion import mechanism_from_model  # which builds mechanisms and so imports this file
+
+        return mechanism_from_model(model, loops, contacts)
+
+    @property
+    def nq(self) -> int:
+        """The number of configuration coordinates, seven a body."""
+        return 7 * self.num_bodies
+
+    @property
+    def nv(self) -> int:
+        """The number of velocities, six a body."""
+        return 6 * self.num_bodies
 
     @property
     def num_bodies(self) -> int:
