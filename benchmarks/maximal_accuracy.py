@@ -1,4 +1,4 @@
-"""Physical accuracy in maximal coordinates (Brüdigam et al. 2023, Fig. 7a and 7d), each against a rival in the same run.
+"""Physical accuracy in maximal coordinates (Brüdigam et al. 2023, Fig. 7a and 7d), against rivals in the same run.
 
     python benchmarks/maximal_accuracy.py [steps]
 

@@ -63,7 +63,7 @@ class AbstractCone(eqx.Module):
 
     def gap(self, y, mu) -> jax.Array:
         """⟨a, b⟩ (nc,), averaged over the pairs of a contact."""
-        return self.products(y, mu) @ self.unit / self.unit.sum()
+        return self.products(y, mu) @ (self.unit / self.unit.sum()).astype(y.dtype)
 
 
 class Frictionless(AbstractCone):

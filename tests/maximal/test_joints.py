@@ -59,30 +59,41 @@ def _vector(array):
 
 
 EVERY = pair_of_every_kind()
+JACOBIAN = jax.jit(lambda poses: constraint_jacobian(EVERY.joints, *poses))
 
 
 def test_jacobian_is_the_derivative_of_the_constraint():
     joints = EVERY.joints
-    a, b = EVERY.pair(random_poses(EVERY.num_bodies), joints.bodies)
-    zero = jnp.zeros((joints.num_joints, 6))
-    by_ad = (
-        block_jacobian(lambda x: joint_constraints(joints, a.displaced(x), b), zero),
-        block_jacobian(lambda x: joint_constraints(joints, a, b.displaced(x)), zero),
-    )
-    for ours, theirs in zip(constraint_jacobian(joints, a, b), by_ad, strict=True):
+    poses = EVERY.pair(random_poses(EVERY.num_bodies), joints.bodies)
+
+    @jax.jit
+    def both(a, b):
+        zero = jnp.zeros((joints.num_joints, 6))
+        by_ad = (
+            block_jacobian(lambda x: joint_constraints(joints, a.displaced(x), b), zero),
+            block_jacobian(lambda x: joint_constraints(joints, a, b.displaced(x)), zero),
+        )
+        return constraint_jacobian(joints, a, b), by_ad
+
+    for ours, theirs in zip(*both(*poses), strict=True):
         np.testing.assert_allclose(ours, theirs, atol=1e-14)
 
 
 def test_motion_jacobian_is_the_rate_of_the_free_coordinates():
     # Small joint angles, where the rate of the rotation vector is the relative angular velocity.
     joints = EVERY.joints
-    a, b = EVERY.pair(assembled(EVERY), joints.bodies)
-    zero = jnp.zeros((joints.num_joints, 6))
-    by_ad = (
-        block_jacobian(lambda x: joint_coordinates(joints, a.displaced(x), b), zero),
-        block_jacobian(lambda x: joint_coordinates(joints, a, b.displaced(x)), zero),
-    )
-    for ours, theirs in zip(motion_jacobian(joints, a, b), by_ad, strict=True):
+    poses = EVERY.pair(assembled(EVERY), joints.bodies)
+
+    @jax.jit
+    def both(a, b):
+        zero = jnp.zeros((joints.num_joints, 6))
+        by_ad = (
+            block_jacobian(lambda x: joint_coordinates(joints, a.displaced(x), b), zero),
+            block_jacobian(lambda x: joint_coordinates(joints, a, b.displaced(x)), zero),
+        )
+        return motion_jacobian(joints, a, b), by_ad
+
+    for ours, theirs in zip(*both(*poses), strict=True):
         np.testing.assert_allclose(ours[joints.free], theirs[joints.free], atol=1e-13)
 
 
@@ -96,7 +107,7 @@ def test_drift_jacobian_is_the_derivative_of_the_drift():
         turn = (start.orientation.conjugate() * end.orientation).vector.to_array() * 2.0
         return jnp.concatenate([turn, (end.position - start.position).to_array()], axis=-1)
 
-    numeric = block_jacobian(displacement, jnp.zeros_like(v))
+    numeric = jax.jit(lambda dv: block_jacobian(displacement, dv))(jnp.zeros_like(v))
     np.testing.assert_allclose(numeric, DT * drift_jacobian(v, DT), atol=1e-16)
 
 
@@ -105,7 +116,7 @@ def test_rows_and_free_coordinates_complement_each_other(kind):
     j = list(KINDS).index(kind)
     rows, free = EVERY.joints.rows[j], EVERY.joints.free[j]
     assert rows.sum() + free.sum() == 6
-    G_a, G_b = constraint_jacobian(EVERY.joints, *EVERY.pair(assembled(EVERY), EVERY.joints.bodies))
+    G_a, G_b = JACOBIAN(EVERY.pair(assembled(EVERY), EVERY.joints.bodies))
     both = np.concatenate([G_a[j], G_b[j]], axis=-1)
     assert np.linalg.matrix_rank(both, tol=1e-9) == rows.sum()
 
@@ -125,6 +136,7 @@ def flight():
     return run(EVERY, assembled(EVERY), v)
 
 
+@pytest.mark.slow
 def test_no_joint_drifts(flight):
     assert flight.converged
     assert jnp.max(flight.info.violation) < 1e-11
@@ -132,6 +144,7 @@ def test_no_joint_drifts(flight):
     assert jnp.all(jnp.max(jnp.abs(moved - moved[0]), axis=0) > 1e-3)
 
 
+@pytest.mark.slow
 def test_internal_forces_conserve_momentum(flight):
     p = jax.vmap(lambda v: start_momentum(EVERY.mass, EVERY.inertia, v, DT))(flight.v)
     angular, linear = p[..., :3], p[..., 3:]
