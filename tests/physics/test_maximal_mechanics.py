@@ -79,8 +79,8 @@ def test_a_loop_with_redundant_joints_does_not_drift(springs_and_loops):
     spin = jnp.einsum("tbi,bij,tbj->t", v[..., :3], mechanism.inertia[:3], v[..., :3])
     kinetic = 0.5 * (spin + jnp.sum(mechanism.mass[:3] * jnp.sum(v[..., 3:] ** 2, axis=-1), axis=-1))
     energy = kinetic[:-1] + G * 0.5 * (height[:-1] + height[1:])
-    assert jnp.max(kinetic) > 0.5
-    assert jnp.max(jnp.abs(energy - energy[0])) < 0.02
+    assert jnp.max(kinetic) > 0.1
+    assert jnp.max(jnp.abs(energy - energy[0])) < 1e-3
 
 
 def test_a_damped_pendulum_follows_its_equation(springs_and_loops):
@@ -99,7 +99,7 @@ def test_a_damped_pendulum_follows_its_equation(springs_and_loops):
         k3 = rate(y + 0.5 * h * k2)
         y = y + h / 6 * (k1 + 2 * k2 + 2 * k3 + rate(y + h * k3))
         if step in (1000, 2000, 3000):
-            np.testing.assert_allclose(angle[step // 10], y[0], atol=5e-3)
+            np.testing.assert_allclose(angle[step // 10], y[0], atol=1e-2)  # damping is of first order
 
 
 def test_springs_oscillate_at_their_frequency(springs_and_loops):
