@@ -66,6 +66,7 @@ def test_states_map_to_and_fro_and_keep_all_joints(everything):
     np.testing.assert_allclose(mechanism.potential_energy(q_max), total.potential, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_the_same_tree_follows_the_same_trajectory_as_dt_vanishes():
     model = tree(["revolute", "spherical", "prismatic", "universal"])
     mechanism = mechanism_from_model(model)

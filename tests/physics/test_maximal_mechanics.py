@@ -149,6 +149,7 @@ def collisions():
     return mechanism, states
 
 
+@pytest.mark.slow
 def test_a_hinge_stops_at_its_limit(collisions):
     mechanism, states = collisions
     angle = jax.vmap(mechanism.coordinates)(states.q)[:, 0]
@@ -156,12 +157,14 @@ def test_a_hinge_stops_at_its_limit(collisions):
     np.testing.assert_allclose(angle[-1], 0.3, atol=1e-2)
 
 
+@pytest.mark.slow
 def test_equal_spheres_exchange_their_velocities(collisions):
     _, states = collisions
     np.testing.assert_allclose(states.v[-1, 1, 3:], [-1, 0, 0], atol=2e-3)
     np.testing.assert_allclose(states.v[-1, 2, 3:], [0, 0, 0], atol=2e-3)
 
 
+@pytest.mark.slow
 def test_capsules_collide_and_keep_momentum(collisions):
     _, states = collisions
     for first, second in ((3, 4), (5, 6)):
@@ -171,9 +174,11 @@ def test_capsules_collide_and_keep_momentum(collisions):
     # Hit off its centre, the first capsule turns about z; hit in the middle, the other does not.
     assert jnp.abs(states.v[-1, 3, 2]) > 0.1
     np.testing.assert_allclose(states.v[-1, 5, :3], 0.0, atol=1e-6)
-    np.testing.assert_allclose(states.v[-1, 5, 3], -0.5, atol=1e-3)
+    # The barrier of the central path (κ = 1e-6) pushes bodies that stay close together gently apart.
+    np.testing.assert_allclose(states.v[-1, 5, 3], -0.5, atol=5e-3)
 
 
+@pytest.mark.slow
 def test_a_sliding_ball_ends_up_rolling(collisions):
     _, states = collisions
     velocity, spin = states.v[-1, 7, 3], states.v[-1, 7, 1]
