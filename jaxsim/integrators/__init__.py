@@ -3,5 +3,7 @@
 from .base import AbstractIntegrator as AbstractIntegrator
 from .base import Info as Info
 from .base import State as State
+from .maximal_variational import MaximalInfo as MaximalInfo
+from .maximal_variational import MaximalVariational as MaximalVariational
 from .runge_kutta4 import RungeKutta4 as RungeKutta4
 from .semi_implicit_euler import SemiImplicitEuler as SemiImplicitEuler
