@@ -82,7 +82,7 @@ def articulated(model: Model, q, v, tau, f_ext=None, prescribed=None) -> tuple[A
         return (Ia.transformed(X), X @ pa), (U, D_inverse, u)
 
     def outward(a_parent, x):
-        element, (U, D_inverse, u), (v, qd, free, known) = x
+        element, (U, D_inverse, u), (v, qd, _, known) = x
         a = element.placement.pose().inv() @ a_parent + _coriolis(element, v, qd) + element.S * known
         qdd = D_inverse * (u - U.dot(a))
         force = U.dot(a) - u

@@ -16,8 +16,8 @@ from .elements import elements, inertias
 def mass_matrix(model: Model, q: Float[Array, " nq"]) -> Float[Array, "nv nv"]:
     """M(q), with ½ vᵀ M v the kinetic energy of bodies and rotors.
 
-    With all quantities in the ground frame, M_ij = S_jᵀ I_i^c S_i for j on the path from the root to i, where I_i^c is the
-    sum of the inertias that i carries.
+    With all quantities in the ground frame, M_ij = S_jᵀ I_i^c S_i for j on the path from the root to i, where I_i^c is
+    the sum of the inertias that i carries.
     """
     check(model, q=q)
     dtype = jnp.result_type(q, model.dtype)

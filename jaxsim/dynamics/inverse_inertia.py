@@ -28,8 +28,8 @@ def inverse_mass_product(
         model: the model.
         q: the configuration.
         x: a vector of joint forces.
-        body_matrix: P_m, for a linearly implicit step −h D_m − h² K_m: a 6×6 matrix a body in its frame, not necessarily
-            symmetric. J are the body twists of ``jacobian_product``.
+        body_matrix: P_m, for a linearly implicit step −h D_m − h² K_m: a 6×6 matrix a body in its frame, not
+            necessarily symmetric. J are the body twists of ``jacobian_product``.
         joint_matrix: P_r, likewise on the joints: one entry a degree of freedom.
     """
     check(model, q=q, x=x)

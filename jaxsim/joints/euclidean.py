@@ -1,28 +1,33 @@
-"""The answers shared by joints whose configuration space is flat."""
+"""Joints whose configuration space is flat, so that configurations are moved by adding to them."""
 
 from __future__ import annotations
 
+import abc
+
 import jax
 
-from ..spatial import Motion, Scalar
-from .base import Components
+from ..spatial import Scalar
+from .base import AbstractJoint, Components
 
 
-def add(q: Components, dv: Components) -> tuple[Scalar, ...]:
-    """q + dv, component by component."""
-    return tuple(a + b for a, b in zip(q, dv, strict=True))
+class AbstractEuclideanJoint(AbstractJoint):
+    """A joint with v = q̇: as many coordinates as degrees of freedom, and q ⊕ dv = q + dv."""
 
+    @property
+    @abc.abstractmethod
+    def nv(self) -> int: ...
 
-def subtract(q0: Components, q1: Components) -> tuple[Scalar, ...]:
-    """q1 − q0, component by component."""
-    return tuple(b - a for a, b in zip(q0, q1, strict=True))
+    @property
+    def nq(self) -> int:
+        return self.nv
+
+    def integrate(self, q: Components, dv: Components) -> tuple[Scalar, ...]:
+        return tuple(a + b for a, b in zip(q, dv, strict=True))
+
+    def difference(self, q0: Components, q1: Components) -> tuple[Scalar, ...]:
+        return tuple(b - a for a, b in zip(q0, q1, strict=True))
 
 
 def uniform(key: jax.Array, count: int, bound: float) -> tuple[Scalar, ...]:
     """``count`` coordinates drawn uniformly from [−bound, bound]."""
     return tuple(jax.random.uniform(key, (count,), minval=-bound, maxval=bound))
-
-
-def constant_subspace(nv: int) -> tuple[tuple[Motion, ...], ...]:
-    """The derivative of a subspace that does not depend on q: all zero."""
-    return tuple(tuple(Motion.zero() for _ in range(nv)) for _ in range(nv))

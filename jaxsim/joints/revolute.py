@@ -5,48 +5,26 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from ..spatial import Motion, Pose, Vec3
-from .axis import axis_leaf, rotation_about, unit
-from .base import AbstractJoint, Components
-from .euclidean import add, constant_subspace, subtract, uniform
+from ..spatial import Motion, Pose, Scalar, Vec3
+from .axis import Axis, axis_leaf, rotation_about, unit
+from .base import Components
+from .euclidean import uniform
+from .screw import AbstractScrewJoint
 
 
-class Revolute(AbstractJoint):
+class Revolute(AbstractScrewJoint):
     """Rotation by the angle q about a fixed axis: T = exp(a q) (Sueda, §2.5.7)."""
 
     axis: jax.Array
 
-    def __init__(self, axis="z"):
+    def __init__(self, axis: Axis = "z"):
         self.axis = axis_leaf(axis)
-
-    @property
-    def nq(self) -> int:
-        return 1
-
-    @property
-    def nv(self) -> int:
-        return 1
-
-    def transform(self, q: Components) -> Pose:
-        return Pose(rotation_about(unit(self.axis), jnp.sin(q[0]), jnp.cos(q[0])), Vec3.zero())
 
     def screw(self) -> Motion:
         return Motion(unit(self.axis), Vec3.zero())
 
-    def subspace(self, q: Components) -> tuple[Motion, ...]:
-        return (self.screw(),)
+    def transform(self, q: Components) -> Pose:
+        return Pose(rotation_about(unit(self.axis), jnp.sin(q[0]), jnp.cos(q[0])), Vec3.zero())
 
-    def subspace_derivative(self, q: Components) -> tuple[tuple[Motion, ...], ...]:
-        return constant_subspace(1)
-
-    def integrate(self, q: Components, dv: Components):
-        return add(q, dv)
-
-    def difference(self, q0: Components, q1: Components):
-        return subtract(q0, q1)
-
-    def neutral(self):
-        return (0.0,)
-
-    def random(self, key: jax.Array):
+    def random(self, key: jax.Array) -> tuple[Scalar, ...]:
         return uniform(key, 1, jnp.pi)

@@ -1,5 +1,6 @@
 """Models: topology, leaves, building, configurations."""
 
+from . import robots as robots
 from .builder import BodyInertia as BodyInertia
 from .builder import ModelBuilder as ModelBuilder
 from .builder import Placement as Placement

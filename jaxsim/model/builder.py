@@ -121,8 +121,8 @@ class ModelBuilder:
             name: the name of the body, unique in the model.
             parent: the index or the name of the parent; 0 or ``"world"`` is the world.
             joint: how the body moves in the parent's frame; ``None`` fixes it.
-            placement: where the joint stands in the parent's frame, a ``Placement`` or three numbers for a position; the
-                default is the parent's origin.
+            placement: where the joint stands in the parent's frame, a ``Placement`` or three numbers for a position;
+                the default is the parent's origin.
             inertia: what the body weighs; ``None`` for a massless link.
             joint_name: the name of the joint; the default is ``name + "_joint"``.
             **coordinates: ``stiffness``, ``damping``, ``armature``, ``friction``, ``velocity_limit`` and

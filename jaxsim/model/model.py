@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from ..joints import AbstractJoint
+from ..spatial import Scalar
 from .topology import Topology
 
 
@@ -112,7 +113,7 @@ class Model(eqx.Module):
         return jax.tree.map(lambda leaf: jnp.asarray(leaf, dtype), self)
 
 
-def from_groups(parts: Sequence[Sequence[Array]], rows: Sequence[np.ndarray], dtype) -> Array:
+def from_groups(parts: Sequence[Sequence[Scalar]], rows: Sequence[np.ndarray], dtype) -> Array:
     """Put components that were computed group by group back into one vector of coordinates.
 
     ``parts[g][c]`` holds the c-th coordinate of every joint of group g, and ``rows[g][c]`` says where they belong.
@@ -121,4 +122,4 @@ def from_groups(parts: Sequence[Sequence[Array]], rows: Sequence[np.ndarray], dt
     if not values:
         return jnp.zeros(0, dtype)
     order = np.argsort(np.concatenate([index.reshape(-1) for index in rows]))
-    return jnp.concatenate(values)[order]
+    return jnp.concatenate([jnp.asarray(value) for value in values])[order]

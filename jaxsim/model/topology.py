@@ -160,10 +160,10 @@ class Elements:
 
 
 def _elements(topology: Topology) -> Elements:
-    rows: list[tuple[int, int, int, int, int, bool, bool]] = []
+    rows: list[tuple[int, ...]] = []
     last_of_body = np.full(topology.num_bodies, -1)
-    for body in topology.visits:
-        parent, velocity = last_of_body[topology.parents[body]], topology.v_start[body]
+    for body in topology.visits.tolist():
+        parent, velocity = int(last_of_body[topology.parents[body]]), int(topology.v_start[body])
         pairs = [(part, column) for part, nv in enumerate(topology.part_nv[body]) for column in range(max(nv, 1))]
         for position, (part, column) in enumerate(pairs):
             moves = topology.part_nv[body][part] > 0
@@ -171,9 +171,11 @@ def _elements(topology: Topology) -> Elements:
             rows.append((body, part, column, index, parent, position == 0, position == len(pairs) - 1))
             parent, velocity = len(rows) - 1, velocity + moves
         last_of_body[body] = parent
-    columns = [np.array(column) for column in zip(*rows, strict=True)] if rows else [np.zeros(0, int)] * 7
-    take, keep, slots, root_slot = _assign_slots(columns[4])
-    return Elements(*columns, take, keep, slots, root_slot, last_of_body)
+    body, part, column, index, parents, first, last = np.array(rows, dtype=int).reshape(-1, 7).T
+    take, keep, slots, root_slot = _assign_slots(parents)
+    return Elements(
+        body, part, column, index, parents, first == 1, last == 1, take, keep, slots, root_slot, last_of_body
+    )
 
 
 def _assign_slots(parent: np.ndarray) -> tuple[np.ndarray, np.ndarray, int, int]:

@@ -1,0 +1,7 @@
+"""Integrators, one file a family, all with ``init`` and ``step``."""
+
+from .base import AbstractIntegrator as AbstractIntegrator
+from .base import Info as Info
+from .base import State as State
+from .runge_kutta4 import RungeKutta4 as RungeKutta4
+from .semi_implicit_euler import SemiImplicitEuler as SemiImplicitEuler
