@@ -1,0 +1,1 @@
+"""Galerkin variational integrators of any order in linear time (Fan, Schultz and Murphey 2018)."""
