@@ -1,5 +1,6 @@
 """A differentiable rigid-body physics engine in JAX, for people who need gradients they can trust."""
 
+from . import interop as interop
 from . import joints as joints
 from . import spatial as spatial
 from .dynamics import Energy as Energy
@@ -11,6 +12,7 @@ from .dynamics import energy as energy
 from .dynamics import forward_dynamics as aba
 from .dynamics import forward_dynamics as forward_dynamics
 from .dynamics import forward_kinematics as forward_kinematics
+from .dynamics import frame_pose as frame_pose
 from .dynamics import gravity_forces as gravity_forces
 from .dynamics import hybrid_dynamics as hybrid_dynamics
 from .dynamics import inverse_dynamics as inverse_dynamics
@@ -47,8 +49,12 @@ from .model import BodyInertia as BodyInertia
 from .model import Model as Model
 from .model import ModelBuilder as ModelBuilder
 from .model import Placement as Placement
+from .model import describe as describe
 from .model import difference as difference
 from .model import integrate as integrate
+from .model import load as load
+from .model import load_mjcf as load_mjcf
+from .model import load_urdf as load_urdf
 from .model import random_configuration as random_configuration
 from .model import robots as robots
 from .rollout import Trajectory as Trajectory

@@ -16,6 +16,7 @@ from .jacobian import jacobian_transpose_product as jacobian_transpose_product
 from .kinematics import Poses as Poses
 from .kinematics import body_velocities as body_velocities
 from .kinematics import forward_kinematics as forward_kinematics
+from .kinematics import frame_pose as frame_pose
 from .passive import passive_forces as passive_forces
 from .passive import spring_energy as spring_energy
 from .rnea import bias_forces as bias_forces

@@ -7,12 +7,14 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from ..model import Model
+from ..model.on_tree import on_tree
 from ..model.shapes import check
 from ..spatial import Inertia, Pose
 from ..sweep import leaf_to_root, root_to_leaf
 from .elements import elements, inertias
 
 
+@on_tree("matrix")
 def mass_matrix(model: Model, q: Float[Array, " nq"]) -> Float[Array, "nv nv"]:
     """M(q), with ½ vᵀ M v the kinetic energy of bodies and rotors.
 

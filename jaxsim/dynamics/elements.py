@@ -79,6 +79,8 @@ class Element:
 
 def elements(model: Model, q: jax.Array, v: jax.Array | None = None) -> Element:
     """Evaluate all joints at q (and v, for the biases) and put their elements in sweep order."""
+    if model.coupling is not None:
+        raise ValueError("This function does not support models with joints that mimic others.")
     parts = _parts(model, q, v)
     screws = all(part.joint.screw() is not None or part.joint.nv == 0 for part in parts)
     evaluate = _screw_elements if screws else _frame_elements

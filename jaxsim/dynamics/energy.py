@@ -7,6 +7,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from ..model import Model
+from ..model.on_tree import on_tree
 from ..model.shapes import check
 from ..spatial import Force, Inertia
 from .elements import elements, inertias
@@ -31,6 +32,7 @@ class Energy(eqx.Module):
         return self.kinetic + self.potential
 
 
+@on_tree("unchanged")
 def energy(model: Model, q: Float[Array, " nq"], v: Float[Array, " nv"]) -> Energy:
     """T = ½ Σ φᵀ I φ + ½ Σ armature v² and V = −Σ m gᵀc + ½ Σ k (q ⊖ q_rest)²."""
     check(model, q=q, v=v)
@@ -43,6 +45,7 @@ def energy(model: Model, q: Float[Array, " nq"], v: Float[Array, " nv"]) -> Ener
     return Energy(kinetic, spring_energy(model, q) - first_moment @ model.gravity)
 
 
+@on_tree("unchanged")
 def center_of_mass(model: Model, q: Float[Array, " nq"]) -> Float[Array, " 3"]:
     """The centre of mass of all bodies, in the world; the origin for a model without mass."""
     check(model, q=q)
@@ -52,6 +55,7 @@ def center_of_mass(model: Model, q: Float[Array, " nq"]) -> Float[Array, " 3"]:
     return _first_moment(model, elements(model, q), inertias(model), dtype) / weight
 
 
+@on_tree("unchanged")
 def momentum(model: Model, q: Float[Array, " nq"], v: Float[Array, " nv"]) -> Float[Array, " 6"]:
     """The total momentum (angular about the world's origin, linear) of the bodies, in world axes."""
     check(model, q=q, v=v)

@@ -8,6 +8,7 @@ from jaxtyping import Array, Bool, Float
 from ..model import Model
 from ..model.shapes import check
 from .aba import articulated
+from .coupled import coupled_hybrid_dynamics
 from .passive import passive_forces
 
 
@@ -40,6 +41,8 @@ def hybrid_dynamics(
     mask = jnp.asarray(prescribed, bool)
     if mask.shape != (model.nv,):
         raise ValueError(f"prescribed must have shape {(model.nv,)} for this model, but it has shape {mask.shape}.")
+    if model.coupling is not None:
+        return coupled_hybrid_dynamics(model, q, v, tau, a, mask, f_ext)
     passive = passive_forces(model, q, v)
     known = jnp.where(mask, a, 0)
     acceleration, total = articulated(model, q, v, jnp.where(mask, 0, tau + passive), f_ext, (mask, known))

@@ -12,6 +12,7 @@ from ..spatial import Force, Motion
 from ..spatial.operator import SpatialMatrix
 from ..sweep import leaf_to_root, root_to_leaf
 from .aba import articulated
+from .coupled import coupled_inverse_mass_product
 from .elements import elements, inertias, per_element, per_velocity
 
 
@@ -33,6 +34,8 @@ def inverse_mass_product(
         joint_matrix: P_r, likewise on the joints: one entry a degree of freedom.
     """
     check(model, q=q, x=x)
+    if model.coupling is not None:
+        return coupled_inverse_mass_product(model, q, x, body_matrix, joint_matrix)
     if joint_matrix is not None:
         model = _with_armature(model, model.armature + joint_matrix)
     if body_matrix is None:

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from ..model import Model, integrate
+from ..model.on_tree import on_tree
 from ..model.shapes import check
 from ..spatial import Force, Motion, Vec3
 from ..sweep import leaf_to_root
@@ -15,17 +16,18 @@ from .kinematics import body_velocities, world_poses
 from .rnea import external_wrenches
 
 
+@on_tree("columns")
 def jacobian(model: Model, q: Float[Array, " nq"], body: int | str, point=(0.0, 0.0, 0.0)) -> Float[Array, "6 nv"]:
     """The Jacobian of a point of a body: (ω, ṗ) = J(q) v in world axes, ω of the body and ṗ of the point.
 
     Args:
         model: the model.
         q: the configuration.
-        body: the body, by index or by name.
-        point: the point, in the body's frame.
+        body: the body, by index or by name, or a named frame of a body.
+        point: the point, in that frame.
     """
     check(model, q=q)
-    index = model.body_index(body)
+    index, at = model.attachment(body, point)
     dtype = jnp.result_type(q, model.dtype)
     if index == 0 or model.nv == 0:
         return jnp.zeros((6, model.nv), dtype)
@@ -34,7 +36,7 @@ def jacobian(model: Model, q: Float[Array, " nq"], body: int | str, point=(0.0, 
     pose = world_poses(model, element, dtype)
     columns = pose @ element.S
     last = table.last_of_body[index]
-    target = jax.tree.map(lambda leaf: leaf[last], pose).point(Vec3.from_array(jnp.asarray(point, dtype)))
+    target = jax.tree.map(lambda leaf: leaf[last], pose).point(Vec3.from_array(at))
     at_point = Motion(columns.angular, columns.linear + columns.angular.cross(target)).to_array()
     on_path = model.topology.ancestors[last]
     return per_velocity(model, jnp.where(on_path[:, None], at_point, 0)).T
@@ -61,6 +63,7 @@ def jacobian_rate_product(
     return _rate(model, q, v, lambda q: body_velocities(model, q, x))
 
 
+@on_tree("forces")
 def jacobian_transpose_product(model: Model, q: Float[Array, " nq"], y: Float[Array, "nb 6"]) -> Float[Array, " nv"]:
     """x = Jᵀ y: the joint forces of wrenches y on the bodies, each in its body's frame (Sueda, Alg. 6)."""
     check(model, q=q)

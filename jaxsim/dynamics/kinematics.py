@@ -7,8 +7,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from ..model import Model
+from ..model.on_tree import on_tree
 from ..model.shapes import check
-from ..spatial import Motion, Pose
+from ..spatial import Motion, Pose, Quaternion
 from ..sweep import root_to_leaf
 from .elements import Element, elements, per_body, per_element
 
@@ -25,6 +26,7 @@ class Poses(eqx.Module):
     position: Float[Array, "nb 3"]
 
 
+@on_tree("unchanged")
 def forward_kinematics(model: Model, q: Float[Array, " nq"]) -> Poses:
     """The pose of every body in the world: X_i = X_parent(i) T_placement T_joint(q_i)."""
     check(model, q=q)
@@ -37,6 +39,20 @@ def forward_kinematics(model: Model, q: Float[Array, " nq"]) -> Poses:
     )
 
 
+def frame_pose(
+    model: Model, q: Float[Array, " nq"], frame: int | str
+) -> tuple[Float[Array, "3 3"], Float[Array, " 3"]]:
+    """The rotation and the position in the world of one frame: a body by index or name, or a named frame of a body."""
+    body, position = model.attachment(frame)
+    poses = forward_kinematics(model, q)
+    R, p = poses.rotation[body], poses.position[body]
+    if isinstance(frame, str) and frame in model.frames:
+        turn = Quaternion.from_array(jnp.asarray(model.frames.orientation[model.frames.names.index(frame)]))
+        return R @ turn.to_matrix().to_array(), p + R @ position
+    return R, p
+
+
+@on_tree("unchanged")
 def body_velocities(model: Model, q: Float[Array, " nq"], v: Float[Array, " nv"]) -> Float[Array, "nb 6"]:
     """The twist (ω, v) of every body in its own frame: φ_i = X_i⁻¹ φ_parent(i) + S_i v_i. Row 0, the world, is zero.
 

@@ -8,8 +8,10 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from ..model import Model, difference, integrate
+from ..model.on_tree import on_tree
 
 
+@on_tree("forces")
 def passive_forces(model: Model, q: Float[Array, " nq"], v: Float[Array, " nv"]) -> Float[Array, " nv"]:
     """τ = −∂U/∂q − D v with the spring energy U = ½ Σ k (q ⊖ q_rest)² and the damping D."""
     return (
@@ -21,6 +23,7 @@ def passive_forces(model: Model, q: Float[Array, " nq"], v: Float[Array, " nv"])
     )
 
 
+@on_tree("unchanged")
 def spring_energy(model: Model, q: Float[Array, " nq"]) -> Float[Array, ""]:
     """U = ½ Σ k (q ⊖ q_rest)²."""
     return 0.5 * jnp.sum(model.stiffness * _deflection(model, q) ** 2)

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from ..model import Model
+from ..model.on_tree import on_tree
 from ..model.shapes import check
 from ..spatial import Force, Motion, Vec3
 from ..sweep import leaf_to_root, root_to_leaf
@@ -14,6 +15,7 @@ from .elements import elements, inertias, per_element, per_velocity
 from .passive import passive_forces
 
 
+@on_tree("forces")
 def inverse_dynamics(
     model: Model,
     q: Float[Array, " nq"],
@@ -73,6 +75,7 @@ def external_wrenches(model: Model, f_ext: jax.Array | None) -> Force:
     return Force.from_array(f_ext[table.body] * table.is_last[:, None])
 
 
+@on_tree("forces")
 def bias_forces(model: Model, q: Float[Array, " nq"], v: Float[Array, " nv"]) -> Float[Array, " nv"]:
     """The Coriolis, centrifugal and gravity forces C(q, v) v + g(q), without springs and dampers."""
     check(model, q=q, v=v)

@@ -4,70 +4,24 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from ..joints import AbstractJoint, Fixed
+from .actuation import Actuator, actuator, stack_actuators
+from .body_inertia import BodyInertia, check_inertia
+from .coordinates import PER_COORDINATE, PER_VELOCITY, check_coordinates
+from .coupling import Follower, couple
+from .frames import stack_frames
+from .geometry import Mesh, PlacedShape, Shape, placed_shape, stack_geometry
+from .keyframes import stack_keyframes
+from .loops import KINDS, Loop, stack_loops
 from .model import Model
+from .placement import Placement, finite_vector, placement_of, unit_quaternion
 from .topology import Topology
-
-
-@dataclasses.dataclass(frozen=True)
-class Placement:
-    """Where a joint stands in the frame of the parent body: a position and a rotation.
-
-    The rotation is a quaternion wxyz or a 3×3 matrix.
-    """
-
-    position: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    rotation: object = (1.0, 0.0, 0.0, 0.0)
-
-    @staticmethod
-    def from_rpy(position=(0.0, 0.0, 0.0), rpy=(0.0, 0.0, 0.0)) -> Placement:
-        """From roll, pitch and yaw about fixed axes: R = Rz(yaw) Ry(pitch) Rx(roll)."""
-        (cr, cp, cy), (sr, sp, sy) = np.cos(np.asarray(rpy) / 2), np.sin(np.asarray(rpy) / 2)
-        quaternion = (
-            cr * cp * cy + sr * sp * sy,
-            sr * cp * cy - cr * sp * sy,
-            cr * sp * cy + sr * cp * sy,
-            cr * cp * sy - sr * sp * cy,
-        )
-        return Placement(tuple(position), quaternion)
-
-
-@dataclasses.dataclass(frozen=True)
-class BodyInertia:
-    """What a body weighs: mass, centre of mass and rotational inertia about it, in the body frame.
-
-    The inertia is a 3×3 matrix, or three principal moments along the body axes.
-    """
-
-    mass: float
-    com: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    inertia: object = (0.0, 0.0, 0.0)
-
-    @staticmethod
-    def box(mass: float, size, com=(0.0, 0.0, 0.0)) -> BodyInertia:
-        """A solid box with edges ``size`` along the body axes."""
-        x, y, z = (float(edge) ** 2 for edge in size)
-        return BodyInertia(mass, com, (mass * (y + z) / 12, mass * (x + z) / 12, mass * (x + y) / 12))
-
-    @staticmethod
-    def sphere(mass: float, radius: float, com=(0.0, 0.0, 0.0)) -> BodyInertia:
-        """A solid ball."""
-        return BodyInertia(mass, com, (0.4 * mass * radius**2,) * 3)
-
-    @staticmethod
-    def rod(mass: float, end, radius: float = 0.0) -> BodyInertia:
-        """A solid cylinder from the body's origin to the point ``end``."""
-        end = np.asarray(end, float)
-        length = float(np.linalg.norm(end))
-        axis = end / length
-        along, across = 0.5 * mass * radius**2, mass * (length**2 / 12 + radius**2 / 4)
-        matrix = across * np.eye(3) + (along - across) * np.outer(axis, axis)
-        return BodyInertia(mass, tuple(end / 2), matrix)
 
 
 @dataclasses.dataclass
@@ -78,19 +32,8 @@ class _Body:
     joint_name: str
     position: np.ndarray
     orientation: np.ndarray
-    inertia: tuple[float, np.ndarray, np.ndarray]
+    inertia: BodyInertia
     coordinates: dict[str, np.ndarray]
-
-
-_PER_VELOCITY = {
-    "stiffness": 0.0,
-    "damping": 0.0,
-    "armature": 0.0,
-    "friction": 0.0,
-    "velocity_limit": np.inf,
-    "effort_limit": np.inf,
-}
-_PER_COORDINATE = {"lower": -np.inf, "upper": np.inf, "spring_reference": None}
 
 
 class ModelBuilder:
@@ -101,9 +44,23 @@ class ModelBuilder:
     >>> model = builder.build()
     """
 
-    def __init__(self, gravity=(0.0, 0.0, -9.81)):
-        self.gravity = _vector(gravity, 3, "gravity")
+    def __init__(self, gravity=(0.0, 0.0, -9.81), check_inertias: bool = True):
+        """Start with the world alone.
+
+        Args:
+            gravity: the acceleration of gravity, in the world frame.
+            check_inertias: whether inertias that no rigid body can have are refused.
+        """
+        self.gravity = finite_vector(gravity, 3, "gravity")
+        self._check_inertias = check_inertias
         self._bodies: list[_Body] = []
+        self._index = {"world": 0}
+        self._shapes: list[PlacedShape] = []
+        self._frames: list[tuple[str, int, Placement]] = []
+        self._loops: list[tuple[Loop, Placement, Placement]] = []
+        self._followers: dict[int, Follower] = {}
+        self._actuators: list[tuple[int, Actuator]] = []
+        self._keyframes: list[tuple] = []
 
     def add_body(
         self,
@@ -129,34 +86,156 @@ class ModelBuilder:
                 ``effort_limit`` for each degree of freedom, ``lower``, ``upper`` and ``spring_reference`` for each
                 coordinate; a single number serves all.
         """
-        names = self._names()
-        if name in names:
+        if name in self._index:
             raise ValueError(f"There already is a body named {name!r}; body names must be unique.")
         joint = Fixed() if joint is None else joint
         if not isinstance(joint, AbstractJoint):
             raise ValueError(f"The joint of {name!r} is {joint!r}; give a joint such as jaxsim.Revolute('y').")
-        placement = _placement(placement)
-        self._bodies.append(
-            _Body(
-                name,
-                self._parent_index(name, parent),
-                joint,
-                joint_name or f"{name}_joint",
-                _vector(placement.position, 3, f"the position of {name!r}"),
-                _quaternion(placement.rotation, name),
-                _check_inertia(name, inertia),
-                _check_coordinates(name, joint, coordinates),
-            )
+        if inertia is not None and self._check_inertias:
+            check_inertia(name, inertia)
+        place = placement_of(placement)
+        body = _Body(
+            name,
+            self._body_index(parent, f"The parent of {name!r}"),
+            joint,
+            joint_name or f"{name}_joint",
+            finite_vector(place.position, 3, f"the position of {name!r}"),
+            unit_quaternion(place.rotation, name),
+            BodyInertia(0.0) if inertia is None else inertia,
+            check_coordinates(name, joint, coordinates),
         )
+        self._bodies.append(body)
+        self._index[name] = len(self._bodies)
         return len(self._bodies)
+
+    def add_geometry(
+        self,
+        body: int | str,
+        kind: str,
+        size=(),
+        placement: Placement | Sequence[float] | None = None,
+        name: str = "",
+        visual: bool = True,
+        collision: bool = True,
+        rgba: tuple[float, float, float, float] | None = None,
+        mesh: Mesh | None = None,
+    ) -> int:
+        """Put a shape on a body and return its index; ``jaxsim.model.geometry.SIZES`` says what the sizes mean."""
+        shape = Shape(
+            kind, self._body_index(body, f"The body of the shape {kind!r}"), name, visual, collision, rgba, mesh
+        )
+        self._shapes.append(placed_shape(shape, size, placement_of(placement)))
+        return len(self._shapes) - 1
+
+    def add_frame(self, name: str, body: int | str, placement: Placement | Sequence[float] | None = None) -> None:
+        """Name a frame of a body; kinematics accept the name of a frame wherever they accept that of a body."""
+        if any(name == known for known, _, _ in self._frames):
+            raise ValueError(f"There already is a frame named {name!r}; frame names must be unique.")
+        self._frames.append((name, self._body_index(body, f"The body of the frame {name!r}"), placement_of(placement)))
+
+    def add_loop(
+        self,
+        kind: str,
+        body_a: int | str,
+        body_b: int | str,
+        placement_a: Placement | Sequence[float] | None = None,
+        placement_b: Placement | Sequence[float] | None = None,
+        name: str = "",
+    ) -> int:
+        """Close a loop between frames of two bodies and return its index.
+
+        ``"connect"`` holds the origins of the frames together, ``"weld"`` also their axes. The tree's own recursions do
+        not enforce loops; they are data for the solvers that do.
+        """
+        if kind not in KINDS:
+            raise ValueError(f"There is no loop closure {kind!r}; the kinds are {', '.join(KINDS)}.")
+        bodies = [self._body_index(body, f"A body of the loop {name or kind!r}") for body in (body_a, body_b)]
+        self._loops.append((Loop(name, kind, *bodies), placement_of(placement_a), placement_of(placement_b)))
+        return len(self._loops) - 1
+
+    def add_mimic(self, body: int | str, leader: int | str, multiplier: float = 1.0, offset: float = 0.0) -> None:
+        """Let the joint of a body follow that of another: q_body = multiplier · q_leader + offset, exactly.
+
+        The joint that follows has no coordinate of its own in q and v. Its damping, armature and limits act on the
+        leader.
+        """
+        index, above = (self._body_index(b, "A body of a mimic pair") for b in (body, leader))
+        for end in (index, above):
+            if end == 0 or self._bodies[end - 1].joint.nq != 1:
+                name = "world" if end == 0 else self._bodies[end - 1].name
+                raise ValueError(f"The joint of {name!r} cannot mimic or lead: it has not exactly one coordinate.")
+        if not np.isfinite(multiplier) or not np.isfinite(offset):
+            raise ValueError(f"The multiplier {multiplier} and the offset {offset} of a mimic pair must be finite.")
+        self._followers[index] = Follower(index, above, float(multiplier), float(offset))
+
+    def add_actuator(
+        self,
+        name: str,
+        body: int | str,
+        gear: float | Sequence[float] = 1.0,
+        gain: float = 1.0,
+        bias: Sequence[float] = (0.0, 0.0, 0.0),
+        control_range: tuple[float, float] = (-np.inf, np.inf),
+        force_range: tuple[float, float] = (-np.inf, np.inf),
+    ) -> int:
+        """Drive the joint of a body and return the index of the actuator; see ``Actuation`` for the law.
+
+        The gear is one number for a joint of one degree of freedom, else one for each.
+        """
+        index = self._body_index(body, f"The body of the actuator {name!r}")
+        nv = self._bodies[index - 1].joint.nv if index else 0
+        self._actuators.append((index, actuator(name, nv, gear, gain, bias, control_range, force_range)))
+        return len(self._actuators) - 1
+
+    def add_keyframe(self, name: str, q, v=None, u=None) -> None:
+        """Name a state: a configuration, a velocity (zero by default) and controls (zero by default)."""
+        self._keyframes.append((name, q, v, u))
 
     def build(self, dtype=None) -> Model:
         """Make the model; leaves have JAX's default floating-point type unless ``dtype`` says otherwise."""
         dtype = jnp.zeros(0).dtype if dtype is None else dtype
+        topology, joints = self._topology()
+        data = {index: body.coordinates for index, body in enumerate(self._bodies, start=1)}
+        coupling, data = couple(topology, data, self._followers, dtype)
+
+        def rows(world, get) -> jax.Array:
+            return jnp.asarray(np.stack([np.asarray(world, float), *(get(body) for body in self._bodies)]), dtype)
+
+        def coordinates(field: str) -> jax.Array:
+            return jnp.asarray(np.concatenate([np.zeros(0), *(entry[field] for entry in data.values())]), dtype)
+
+        per_coordinate: dict[str, Any] = {field: coordinates(field) for field in (*PER_VELOCITY, *PER_COORDINATE)}
+        model = Model(
+            joints=tuple(jax.tree.map(lambda leaf: jnp.asarray(leaf, dtype), joint) for joint in joints),
+            position=rows(np.zeros(3), lambda body: body.position),
+            orientation=rows([1.0, 0.0, 0.0, 0.0], lambda body: body.orientation),
+            mass=rows(0.0, lambda body: body.inertia.mass),
+            com=rows(np.zeros(3), lambda body: body.inertia.com),
+            inertia=rows(np.zeros((3, 3)), lambda body: 0.5 * (body.inertia.matrix + body.inertia.matrix.T)),
+            **per_coordinate,
+            gravity=jnp.asarray(self.gravity, dtype),
+            topology=topology,
+            geometry=stack_geometry(self._shapes, dtype),
+            frames=stack_frames(self._frames, dtype),
+            loops=stack_loops(self._loops, dtype),
+            coupling=coupling,
+        )
+        return self._with_controls(model, dtype)
+
+    def _body_index(self, body: int | str, what: str) -> int:
+        if isinstance(body, str):
+            if body not in self._index:
+                raise ValueError(f"{what} is {body!r}, which has not been added; add it first.")
+            return self._index[body]
+        if not 0 <= body <= len(self._bodies):
+            raise ValueError(f"{what} is body {body}, but only bodies 0 to {len(self._bodies)} exist.")
+        return int(body)
+
+    def _topology(self) -> tuple[Topology, list[AbstractJoint]]:
         groups, joints = self._grouped_joints()
         topology = Topology(
             parents=(-1, *(body.parent for body in self._bodies)),
-            body_names=tuple(self._names()),
+            body_names=tuple(self._index),
             joint_names=("", *(body.joint_name for body in self._bodies)),
             joint_nq=(0, *(body.joint.nq for body in self._bodies)),
             part_nv=((), *(tuple(part.nv for part in body.joint.parts()) for body in self._bodies)),
@@ -165,37 +244,7 @@ class ModelBuilder:
                 not body.joint.is_euclidean and np.any(body.coordinates["stiffness"]) for body in self._bodies
             ),
         )
-
-        def rows(world, get) -> jax.Array:
-            return jnp.asarray(np.stack([np.asarray(world, float), *(get(body) for body in self._bodies)]), dtype)
-
-        def coordinates(field: str) -> jax.Array:
-            return jnp.asarray(np.concatenate([np.zeros(0), *(b.coordinates[field] for b in self._bodies)]), dtype)
-
-        return Model(
-            joints=tuple(jax.tree.map(lambda leaf: jnp.asarray(leaf, dtype), joint) for joint in joints),
-            position=rows(np.zeros(3), lambda body: body.position),
-            orientation=rows([1.0, 0.0, 0.0, 0.0], lambda body: body.orientation),
-            mass=rows(0.0, lambda body: body.inertia[0]),
-            com=rows(np.zeros(3), lambda body: body.inertia[1]),
-            inertia=rows(np.zeros((3, 3)), lambda body: body.inertia[2]),
-            **{field: coordinates(field) for field in (*_PER_VELOCITY, *_PER_COORDINATE)},
-            gravity=jnp.asarray(self.gravity, dtype),
-            topology=topology,
-        )
-
-    def _names(self) -> list[str]:
-        return ["world", *(body.name for body in self._bodies)]
-
-    def _parent_index(self, name: str, parent: int | str) -> int:
-        names = self._names()
-        if isinstance(parent, str):
-            if parent not in names:
-                raise ValueError(f"The parent of {name!r} is {parent!r}, which has not been added; add it first.")
-            return names.index(parent)
-        if not 0 <= parent < len(names):
-            raise ValueError(f"The parent of {name!r} is body {parent}, but only bodies 0 to {len(names) - 1} exist.")
-        return int(parent)
+        return topology, joints
 
     def _grouped_joints(self) -> tuple[tuple[tuple[int, ...], ...], list[AbstractJoint]]:
         """The joints stacked by kind: same class, same static fields, leaves of the same shapes."""
@@ -210,86 +259,25 @@ class ModelBuilder:
         ]
         return groups, stacked
 
-
-def _placement(placement) -> Placement:
-    if isinstance(placement, Placement):
-        return placement
-    return Placement() if placement is None else Placement(tuple(placement))
-
-
-def _vector(value, size: int, what: str) -> np.ndarray:
-    vector = np.asarray(value, dtype=float)
-    if vector.shape != (size,) or not np.all(np.isfinite(vector)):
-        raise ValueError(f"{what[0].upper() + what[1:]} is {value!r}; it must be {size} finite numbers.")
-    return vector
-
-
-def _quaternion(rotation, name: str) -> np.ndarray:
-    array = np.asarray(rotation, dtype=float)
-    if array.shape == (3, 3):
-        if not np.allclose(array @ array.T, np.eye(3), atol=1e-6) or np.linalg.det(array) < 0:
-            raise ValueError(f"The rotation of {name!r} is not a rotation matrix: {rotation!r}.")
-        return _quaternion_from_matrix(array)
-    length = np.linalg.norm(array) if array.shape == (4,) else 0.0
-    if not np.isfinite(length) or length == 0.0:
-        raise ValueError(f"The rotation of {name!r} is {rotation!r}; give a quaternion wxyz or a 3×3 rotation matrix.")
-    return array / length
-
-
-def _quaternion_from_matrix(R: np.ndarray) -> np.ndarray:
-    """The eigenvector of the largest eigenvalue of Bar-Itzhack's matrix (2000, eq. 2), sharp at every angle."""
-    K = np.array(
-        [
-            [np.trace(R), R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]],
-            [0, R[0, 0] - R[1, 1] - R[2, 2], R[0, 1] + R[1, 0], R[0, 2] + R[2, 0]],
-            [0, 0, R[1, 1] - R[0, 0] - R[2, 2], R[1, 2] + R[2, 1]],
-            [0, 0, 0, R[2, 2] - R[0, 0] - R[1, 1]],
-        ]
-    )
-    quaternion = np.linalg.eigh(K, UPLO="U")[1][:, -1]
-    return quaternion if quaternion[0] >= 0 else -quaternion
-
-
-def _check_inertia(name: str, inertia: BodyInertia | None) -> tuple[float, np.ndarray, np.ndarray]:
-    if inertia is None:
-        return 0.0, np.zeros(3), np.zeros((3, 3))
-    mass = float(inertia.mass)
-    if not np.isfinite(mass) or mass <= 0.0:
-        raise ValueError(f"The mass of {name!r} is {mass}; it must be positive (inertia=None makes a massless link).")
-    com = _vector(inertia.com, 3, f"the centre of mass of {name!r}")
-    matrix = np.asarray(inertia.inertia, dtype=float)
-    matrix = np.diag(matrix) if matrix.shape == (3,) else matrix
-    if matrix.shape != (3, 3) or not np.all(np.isfinite(matrix)):
-        raise ValueError(f"The inertia of {name!r} is {inertia.inertia!r}; give a finite 3×3 matrix or three moments.")
-    scale = max(np.abs(matrix).max(), 1e-300)
-    if np.abs(matrix - matrix.T).max() > 1e-9 * scale:
-        raise ValueError(f"The inertia of {name!r} is not symmetric: {matrix.tolist()}.")
-    moments = np.linalg.eigvalsh(matrix)
-    if moments[0] < -1e-9 * scale:
-        raise ValueError(f"The inertia of {name!r} has a negative principal moment: {moments.tolist()}.")
-    if moments[2] > (moments[0] + moments[1]) * (1 + 1e-6):
-        raise ValueError(
-            f"The principal moments {moments.tolist()} of {name!r} violate the triangle inequality: the largest must "
-            "not exceed the sum of the others; check the inertia's frame and its signs."
+    def _with_controls(self, model: Model, dtype) -> Model:
+        """The model with its actuators and keyframes, whose sizes are those of its coordinates."""
+        actuators = []
+        for body, item in self._actuators:
+            if body in self._followers:
+                raise ValueError(
+                    f"The actuator {item.name!r} drives the joint of {self._bodies[body - 1].name!r}, which "
+                    "follows another one; drive its leader."
+                )
+            at_q, at_v = model.coordinates_of(body)
+            actuators.append(dataclasses.replace(item, configuration=at_q.start, velocity=at_v.start))
+        sizes = model.nq, model.nv, len(actuators)
+        keyframes = []
+        for name, *state in self._keyframes:
+            given = [np.zeros(size) if value is None else value for value, size in zip(state, sizes, strict=True)]
+            what = [f"{letter} of the keyframe {name!r}" for letter in "qvu"]
+            keyframes.append((name, *map(finite_vector, given, sizes, what)))
+        return dataclasses.replace(
+            model,
+            actuation=stack_actuators(actuators, model.nv, dtype),
+            keyframes=stack_keyframes(keyframes, dtype),
         )
-    return mass, com, 0.5 * (matrix + matrix.T)
-
-
-def _check_coordinates(name: str, joint: AbstractJoint, given: dict) -> dict[str, np.ndarray]:
-    unknown = sorted(set(given) - set(_PER_VELOCITY) - set(_PER_COORDINATE))
-    if unknown:
-        known = ", ".join(sorted((*_PER_VELOCITY, *_PER_COORDINATE)))
-        raise ValueError(f"add_body({name!r}) does not know {', '.join(unknown)}; it takes {known}.")
-    result = {}
-    for field, default in (*_PER_VELOCITY.items(), *_PER_COORDINATE.items()):
-        size = joint.nv if field in _PER_VELOCITY else joint.nq
-        default = np.asarray([float(c) for c in joint.neutral()]) if default is None else default
-        value = np.asarray(given.get(field, default), dtype=float)
-        if value.shape not in ((), (size,)) or np.any(np.isnan(value)):
-            raise ValueError(f"{field} of {name!r} is {given[field]!r}; give one number or {size}, none of them NaN.")
-        if field in _PER_VELOCITY and np.any(value < 0):
-            raise ValueError(f"{field} of {name!r} is {given[field]!r}; it must not be negative.")
-        result[field] = np.broadcast_to(value, (size,))
-    if np.any(result["lower"] > result["upper"]):
-        raise ValueError(f"The lower limit of {name!r} exceeds the upper one: {result['lower']} > {result['upper']}.")
-    return result

@@ -7,9 +7,11 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from .model import Model, from_groups
+from .on_tree import on_tree
 from .shapes import check
 
 
+@on_tree("configuration")
 def integrate(model: Model, q: Float[Array, " nq"], dv: Float[Array, " nv"]) -> Float[Array, " nq"]:
     """q ⊕ dv: the configuration reached from q along the tangent displacement dv.
 
@@ -24,6 +26,7 @@ def integrate(model: Model, q: Float[Array, " nq"], dv: Float[Array, " nv"]) -> 
     return from_groups(parts, topology.q_rows, q.dtype)
 
 
+@on_tree("tangent")
 def difference(model: Model, q0: Float[Array, " nq"], q1: Float[Array, " nq"]) -> Float[Array, " nv"]:
     """q1 ⊖ q0: the tangent displacement dv with q0 ⊕ dv = q1."""
     check(model, q=q0)
@@ -36,6 +39,7 @@ def difference(model: Model, q0: Float[Array, " nq"], q1: Float[Array, " nq"]) -
     return from_groups(parts, topology.v_rows, q0.dtype)
 
 
+@on_tree("configuration")
 def random_configuration(model: Model, key: jax.Array) -> Float[Array, " nq"]:
     """A random configuration: within the limits where both are finite, else wherever the joint's own law draws it."""
     topology = model.topology

@@ -11,7 +11,13 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from ..joints import AbstractJoint
-from ..spatial import Scalar
+from ..spatial import Quaternion, Scalar, Vec3
+from .actuation import Actuation
+from .coupling import Coupling
+from .frames import Frames
+from .geometry import Geometry
+from .keyframes import Keyframes
+from .loops import Loops
 from .topology import Topology
 
 
@@ -40,6 +46,12 @@ class Model(eqx.Module):
         effort_limit: the bounds of the joint forces (data).
         gravity: the acceleration of gravity, in the world frame.
         topology: the static structure.
+        geometry: shapes for viewers and contact (data).
+        frames: named frames that are not bodies (data).
+        loops: loop closures (data).
+        actuation: the actuators, which map controls to joint forces (data).
+        keyframes: named states (data).
+        coupling: how the tree's coordinates follow from those of the model, if some joints mimic others.
     """
 
     joints: tuple[AbstractJoint, ...]
@@ -59,16 +71,22 @@ class Model(eqx.Module):
     effort_limit: Float[Array, " nv"]
     gravity: Float[Array, " 3"]
     topology: Topology = eqx.field(static=True)
+    geometry: Geometry = Geometry()
+    frames: Frames = Frames()
+    loops: Loops = Loops()
+    actuation: Actuation = Actuation()
+    keyframes: Keyframes = Keyframes()
+    coupling: Coupling | None = None
 
     @property
     def nq(self) -> int:
         """The number of configuration coordinates."""
-        return self.topology.nq
+        return self.topology.nq if self.coupling is None else self.coupling.nq
 
     @property
     def nv(self) -> int:
         """The number of degrees of freedom."""
-        return self.topology.nv
+        return self.topology.nv if self.coupling is None else self.coupling.nv
 
     @property
     def num_bodies(self) -> int:
@@ -100,13 +118,37 @@ class Model(eqx.Module):
             raise ValueError(f"There is no body {body}; the indices go from 0 (the world) to {self.num_bodies - 1}.")
         return int(body)
 
+    def attachment(self, frame: int | str, point=(0.0, 0.0, 0.0)) -> tuple[int, Float[Array, " 3"]]:
+        """The body that carries a frame, and a point of the frame in that body's own frame.
+
+        A string is looked for among the named frames first and among the bodies then; a number is a body.
+        """
+        x = jnp.asarray(point, self.dtype)
+        if not isinstance(frame, str) or frame not in self.frames:
+            return self.body_index(frame), x
+        index = self.frames.names.index(frame)
+        turned = Quaternion.from_array(jnp.asarray(self.frames.orientation[index])).rotate(Vec3.from_array(x))
+        return self.frames.bodies[index], jnp.asarray(self.frames.position[index]) + turned.to_array()
+
+    def coordinates_of(self, body: int | str) -> tuple[slice, slice]:
+        """Where the coordinates of a body's joint stand in q and in v; for a joint that mimics, those of its leader."""
+        index = self.body_index(body)
+        spans = []
+        for starts, source in ((self.topology.q_start, "q_source"), (self.topology.v_start, "v_source")):
+            first, size = int(starts[index]), int(starts[index + 1] - starts[index])
+            if self.coupling is not None and size:
+                first = getattr(self.coupling, source)[first]
+            spans.append(slice(first, first + size))
+        return spans[0], spans[1]
+
     def neutral(self) -> Float[Array, " nq"]:
         """The configuration in which every joint is at rest."""
         parts = [
             [jnp.broadcast_to(jnp.asarray(component, self.dtype), (len(bodies),)) for component in joint.neutral()]
             for joint, bodies in zip(self.joints, self.topology.groups, strict=True)
         ]
-        return from_groups(parts, self.topology.q_rows, self.dtype)
+        q = from_groups(parts, self.topology.q_rows, self.dtype)
+        return q if self.coupling is None else q[self.coupling.own_q]
 
     def astype(self, dtype) -> Model:
         """The same model with leaves of another floating-point type."""

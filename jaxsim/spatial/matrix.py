@@ -41,6 +41,11 @@ class Mat3:
         return Mat3(1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
     @staticmethod
+    def zero() -> Mat3:
+        """The matrix 0."""
+        return Mat3(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+
+    @staticmethod
     def skew(a: Vec3) -> Mat3:
         """The matrix [a]× with [a]× b = a×b."""
         return Mat3(0.0, -a.z, a.y, a.z, 0.0, -a.x, -a.y, a.x, 0.0)

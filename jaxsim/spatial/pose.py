@@ -29,6 +29,16 @@ class Pose:
         """The pose of a frame in itself."""
         return Pose(Mat3.identity(), Vec3.zero())
 
+    @staticmethod
+    def translation(position: Vec3) -> Pose:
+        """The pose of a frame with the parent's axes; moving it costs cross products only."""
+        return Pose(Mat3.identity(), position)
+
+    @staticmethod
+    def turned(rotation: Mat3) -> Pose:
+        """The pose of a frame with the parent's origin."""
+        return Pose(rotation, Vec3.zero())
+
     def inv(self) -> InversePose:
         """The parent→child transform, kept as a view so that no product is formed."""
         return InversePose(self)

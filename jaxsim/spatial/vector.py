@@ -22,6 +22,11 @@ def is_zero(a: Scalar) -> bool:
     return type(a) is float and a == 0.0
 
 
+def is_one(a: Scalar) -> bool:
+    """Whether a component is the literal ``1.0``, known before tracing."""
+    return type(a) is float and a == 1.0
+
+
 def add(a: Scalar, b: Scalar) -> Scalar:
     """a + b, emitting nothing where one is a literal zero."""
     return b if is_zero(a) else a if is_zero(b) else a + b
@@ -33,8 +38,10 @@ def subtract(a: Scalar, b: Scalar) -> Scalar:
 
 
 def multiply(a: Scalar, b: Scalar) -> Scalar:
-    """a b, emitting nothing where one is a literal zero."""
-    return 0.0 if is_zero(a) or is_zero(b) else a * b
+    """a b, emitting nothing where one is a literal zero or a literal one."""
+    if is_zero(a) or is_zero(b):
+        return 0.0
+    return b if is_one(a) else a if is_one(b) else a * b
 
 
 def negate(a: Scalar) -> Scalar:
