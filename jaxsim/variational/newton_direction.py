@@ -105,16 +105,16 @@ def _eliminate(k: int, D: Array, c: Blocks) -> tuple[Array, tuple[Array, Array, 
     return D + _product(H, X), padded
 
 
-def _own(problem: StepProblem, sizes: Shape, nodes: Nodes) -> tuple[Array, ...]:
+def _own(problem: StepProblem, sizes: Shape, nodes: Nodes) -> tuple[Array, Array | None, Array | None]:
     """What each element itself answers: M̄ to δ̄v and, through its wrench, Ψ to η and Π to δ̄v; (n, points, 6, 6) each."""
-    inertia = SpatialMatrix.from_inertia(nodes.inertia)
+    inertia = _to_array(SpatialMatrix.from_inertia(nodes.inertia))
+    if not sizes.impulses:
+        return inertia, None, None
     by_pose, by_twist = _wrench_response(problem, nodes)
-    inner, outer = slice(1, sizes.s), slice(sizes.impulses[0] if sizes.impulses else 0, sizes.s)
-    chosen = (inertia, slice(None)), (by_pose, inner), (by_twist, outer)
-    return tuple(jnp.moveaxis(_to_array(matrix)[at], 1, 0) for matrix, at in chosen)
+    return inertia, _to_array(by_pose), None if by_twist is None else _to_array(by_twist)
 
 
-def _wrench_response(problem: StepProblem, nodes: Nodes) -> tuple[SpatialMatrix, SpatialMatrix]:
+def _wrench_response(problem: StepProblem, nodes: Nodes) -> tuple[SpatialMatrix, SpatialMatrix | None]:
     """The change of the impulse F^α with η and with δ̄v, seen from the element: D₁F + ad^D_F − D₂F ad_v̄, and D₂F.
 
     For gravity with f = m g at the centre of mass c the first is [[ĉ f̂, 0], [f̂, 0]].
@@ -126,7 +126,7 @@ def _wrench_response(problem: StepProblem, nodes: Nodes) -> tuple[SpatialMatrix,
     moment = Mat3.skew(nodes.inertia.first_moment * weight).matmul(g)
     by_pose = SpatialMatrix(moment, zero, g * (nodes.inertia.mass * weight), zero)
     if not problem.forces:
-        return by_pose, SpatialMatrix.zero()
+        return by_pose, None
 
     def node(pose: Pose, twist: Motion, weight):
         at = body_states(model, pose, twist)
@@ -138,12 +138,13 @@ def _wrench_response(problem: StepProblem, nodes: Nodes) -> tuple[SpatialMatrix,
 
 
 def _to_array(matrix: SpatialMatrix) -> Array:
+    """(control point, element) components → (element, control point, 6, 6)."""
     top = jnp.concatenate(jnp.broadcast_arrays(matrix.A.to_array(), matrix.B.to_array()), axis=-1)
     bottom = jnp.concatenate(jnp.broadcast_arrays(matrix.C.to_array(), matrix.D.to_array()), axis=-1)
-    return jnp.concatenate(jnp.broadcast_arrays(top, bottom), axis=-2)
+    return jnp.moveaxis(jnp.concatenate(jnp.broadcast_arrays(top, bottom), axis=-2), 1, 0)
 
 
-def _response(sizes: Shape, own: tuple[Array, ...]) -> Array:
+def _response(sizes: Shape, own: tuple[Array, Array | None, Array | None]) -> Array:
     """D of one element alone: blocks on the diagonals of (δ̄μ, δ̄v), (δ̄Γ, η) and (δ̄Γ, δ̄v)."""
     inertia, by_pose, by_twist = own
     s, impulses = sizes.s, sizes.impulses
@@ -152,10 +153,11 @@ def _response(sizes: Shape, own: tuple[Array, ...]) -> Array:
         D = D.at[6 * alpha : 6 * alpha + 6, 6 * alpha : 6 * alpha + 6].set(inertia[alpha])
     for k, alpha in enumerate(impulses):
         row = slice(6 * (s + 1 + k), 6 * (s + 2 + k))
-        D = D.at[row, 6 * alpha : 6 * alpha + 6].set(by_twist[k])
-        if alpha >= 1:
+        if by_twist is not None:
+            D = D.at[row, 6 * alpha : 6 * alpha + 6].set(by_twist[alpha])
+        if by_pose is not None and alpha >= 1:
             column = 6 * (s + alpha)
-            D = D.at[row, column : column + 6].set(by_pose[alpha - 1])
+            D = D.at[row, column : column + 6].set(by_pose[alpha])
     return D
 
 
