@@ -11,7 +11,7 @@ from ..dynamics import inverse_mass_product, mass_matrix
 from ..model import Model
 from ..solvers.implicit import implicit_root
 from ..solvers.natural_newton import natural_newton
-from ..solvers.newton import SolverInfo
+from ..solvers.newton import SolverInfo, max_norm
 from ..variational.chart import rate_at_start, retract
 from ..variational.forces import AbstractBodyForce
 from ..variational.guess import extrapolate, steady
@@ -98,17 +98,21 @@ class Variational(AbstractIntegrator):
 
     def _solve(self, theta: tuple[StepProblem, Array]) -> tuple[Array, SolverInfo]:
         problem, guess = theta
-        unit = scale(problem, evaluate(problem, guess))
         tolerance, step_tolerance = tolerances(self.tolerance, problem.model.nv, guess.dtype)
+
+        def measured(z):
+            nodes = evaluate(problem, z)
+            r = residual(problem, nodes, z)
+            return r, max_norm(r) / scale(problem, nodes)
 
         def factorised(z):
             nodes = evaluate(problem, z)
-            return residual(problem, nodes, z) / unit, factorise(problem, nodes, z)
+            return residual(problem, nodes, z), factorise(problem, nodes, z)
 
         return natural_newton(
-            lambda z: _residual(z, theta) / unit,
+            measured,
             factorised,
-            lambda factors, b: solve(factors, b * unit),
+            solve,
             guess,
             tolerance=tolerance,
             step_tolerance=step_tolerance,

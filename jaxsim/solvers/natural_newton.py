@@ -13,7 +13,7 @@ from .newton import SolverInfo, max_norm
 
 
 def natural_newton(
-    residual: Callable[[Array], Array],
+    residual: Callable[[Array], tuple[Array, Array]],
     factorise: Callable[[Array], tuple[Array, Any]],
     solve: Callable[[Any, Array], Array],
     guess: Array,
@@ -23,15 +23,16 @@ def natural_newton(
     max_iterations: int = 20,
     max_halvings: int = 8,
 ) -> tuple[Array, SolverInfo]:
-    """z with |r(z)| ≤ tolerance, where each iteration factorises once and solves twice.
+    """z with ‖r(z)‖ ≤ tolerance, where each iteration factorises once and solves twice.
 
-    ``factorise(z)`` returns r(z) and the factors F of J = ∂r/∂z; ``solve(F, b)`` is J⁻¹b. With δ = −J⁻¹r(z), the step t δ
+    ``residual(z)`` returns r(z) and its size ‖r(z)‖ in units of the caller's choice, ``factorise(z)`` returns r(z) and the
+    factors F of J = ∂r/∂z, and ``solve(F, b)`` is J⁻¹b. With δ = −J⁻¹r(z), the step t δ
     is taken for the first t = 1, ½, ¼, … that passes the natural monotonicity test (Deuflhard 2011, §3.1.1)
 
         ‖δ̄‖ ≤ (1 − t/4) ‖δ‖,   δ̄ = −J⁻¹ r(z + t δ),
 
     which no scaling of the equations can spoil. After a full step the simplified correction δ̄, already known, is added
-    too; this makes the convergence cubic. The iteration ends when |r(z + δ)| ≤ tolerance and |δ̄| ≤ step_tolerance; the
+    too; this makes the convergence cubic. The iteration ends when ‖r(z + δ)‖ ≤ tolerance and |δ̄| ≤ step_tolerance; the
     reported residual is r(z + δ), and the point handed back is one correction better. A failed solve hands back the
     last point that passed the test.
     """
@@ -47,9 +48,9 @@ def natural_newton(
         def shorten(trial):
             t = 0.5 * trial[0]
             ahead = z + t * delta
-            r = residual(ahead)
+            r, error = residual(ahead)
             correction = -solve(F, r)
-            error, left = max_norm(r), max_norm(correction)
+            left = max_norm(correction)
             done = (error <= tolerance) & (left <= step_tolerance)
             return t, ahead, correction, error, done | (left <= (1.0 - 0.25 * t) * size), done
 

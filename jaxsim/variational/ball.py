@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from ..spatial import Motion, Pose, Quaternion, Vec3
@@ -41,6 +42,7 @@ class Columns(NamedTuple):
         S: the columns of the motion subspace for the rates ξ̇, (s + 1, nv, 6).
         S_dot: their time derivatives, (s + 1, nv, 6).
         own: the part of Ṡ of the rotations that comes from θ and θ̇ alone, (s + 1, 3, 6).
+        along: row a is the derivative of the angular velocity J θ̇ along θ_a, (s + 1, 3, 3).
         C: Cayley's rotations, (s + 1, 3, 3).
         J: angular velocities in the body are J θ̇, (s + 1, 3, 3).
         R: the rotations R₀ C.
@@ -52,6 +54,7 @@ class Columns(NamedTuple):
     S: Array
     S_dot: Array
     own: Array
+    along: Array
     C: Array
     J: Array
     R: Array
@@ -123,27 +126,31 @@ def joint_rows(problem: StepProblem, part: Part, z: Array, load: Loads, joint: B
     w = jnp.asarray(problem.rule.weights, z.dtype)[:, None] * problem.h
     at = columns(problem, z, load.v_parent, joint)
     force = _joint_force(problem, part, at, z, joint)
-    along_start, along_xi = _rotor_rows(problem, z, joint)
+    rotor = joint.armature * at.v
+    # how the body's translation velocity in its own axes changes when the body turns: ∂v_b = v_b × ζ
+    slip = _transposed(_hat(at.v[:, 3:]), rotor[:, 3:]) if len(joint.p) > 3 else jnp.zeros_like(at.x)
 
-    from_rates = jnp.asarray(problem.rule.a, z.dtype) @ _dot(at.S, load.mu)
-    pushed = jnp.concatenate([_apply(_T(at.J), force[:, :3]), _apply(at.R, force[:, 3:])], axis=1)
-    rho = w * (_dot(at.S_dot, load.mu) + pushed) + _dot(at.S, load.gamma) + from_rates + along_xi
+    carried = _dot(at.S, load.mu) + _to_chart(at, rotor)
+    from_rates = jnp.asarray(problem.rule.a, z.dtype) @ carried
+    turned = _dot(at.along, rotor[:, :3]) + _transposed(at.J, slip)
+    rho = w * (_dot(at.S_dot, load.mu) + _to_chart(at, force)) + _dot(at.S, load.gamma) + from_rates
+    rho = rho.at[:, :3].add(w * turned)
 
     n = at.C[-1] @ at.J[-1]
     T = _about(at.x, jnp.broadcast_to((at.R[0] @ n).T, (problem.s + 1, 3, 3)))
-    T_dot = _ad(at.v_before[:, None], T)
-    pushed_start = _apply(_T(_T(at.C) @ n), force[:, :3])
-    by_start = (w * (_dot(T_dot, load.mu) + pushed_start) + _dot(T, load.gamma))[:-1].sum(axis=0)
-    by_end = w[-1] * (at.own[-1] @ load.mu[-1]) + (from_rates + along_xi)[-1, :3]
-    start = n.T @ (joint.p[:3] + along_start) + by_start - by_end
+    T_dot = T @ _T(_ad(at.v_before))
+    n_body = _T(at.C) @ n
+    by_start = w * (_dot(T_dot, load.mu) + _transposed(n_body, force[:, :3] + slip)) + _dot(T, load.gamma)
+    by_end = w[-1] * (at.own[-1] @ load.mu[-1] + at.along[-1] @ rotor[-1, :3]) + from_rates[-1, :3]
+    start = joint.p[:3] @ n + by_start[:-1].sum(axis=0) - by_end
     first = jnp.concatenate([start, _apply(at.R[0], joint.p[3:]) + rho[0, 3:]])
 
-    p_end = jnp.concatenate([_solve_transposed(z[-1, :3], rho[-1, :3]), _apply(at.R[-1].T, rho[-1, 3:])])
+    p_end = jnp.concatenate([_solve_transposed(z[-1, :3], rho[-1, :3]), _transposed(at.R[-1], rho[-1, 3:])])
     return jnp.concatenate([first[None], rho[1:-1]]), p_end
 
 
 def columns(problem: StepProblem, z: Array, v_parent: Array, joint: Ball) -> Columns:
-    """The joint at the control points; ∂(J θ̇)/∂θ_a = −½ k (θ_a J θ̇ + e_a×θ̇)."""
+    """The joint at the control points."""
     xi = displacements(z)
     rate = jnp.asarray(problem.rule.b, z.dtype) @ xi / problem.h
     theta, theta_dot = xi[:, :3], rate[:, :3]
@@ -157,15 +164,21 @@ def columns(problem: StepProblem, z: Array, v_parent: Array, joint: Ball) -> Col
     v_before = v_parent + jnp.concatenate([jnp.zeros_like(x), x_dot], axis=1)
 
     w = _apply(J, theta_dot)
-    along = -0.5 * k * (theta[:, :, None] * w[:, None] + jnp.cross(eye, theta_dot[:, None]))
+    # row a is ∂(J θ̇)/∂θ_a = −½ k (θ_a J θ̇ + e_a×θ̇)
+    along = -0.5 * k * (theta[:, :, None] * w[:, None] + _hat(theta_dot))
     S, own = _about(x, _T(R @ J)), _about(x, along @ _T(R))
-    S_dot = _ad(v_before[:, None], S) + own
+    S_dot = S @ _T(_ad(v_before)) + own
     if translates:
         slides = jnp.broadcast_to(jnp.eye(6, dtype=z.dtype)[3:], (len(x), 3, 6))
         S = jnp.concatenate([S, slides], axis=1)
-        S_dot = jnp.concatenate([S_dot, _ad(v_parent[:, None], slides)], axis=1)
-    v = jnp.concatenate([w, _apply(_T(R), rate[:, 3:])], axis=1)
-    return Columns(S, S_dot, own, C, J, R, x, v, v_before)
+        S_dot = jnp.concatenate([S_dot, slides @ _T(_ad(v_parent))], axis=1)
+    v = jnp.concatenate([w, _transposed(R, rate[:, 3:])], axis=1)
+    return Columns(S, S_dot, own, along, C, J, R, x, v, v_before)
+
+
+def _to_chart(at: Columns, f: Array) -> Array:
+    """A force in the dual of v (s + 1, d) as one in the dual of ξ̇: (Jᵀ f_ω, R f_v)."""
+    return jnp.concatenate([_transposed(at.J, f[:, :3]), _apply(at.R, f[:, 3:])], axis=1)
 
 
 def _joint_force(problem: StepProblem, part: Part, at: Columns, z: Array, joint: Ball) -> Array:
@@ -186,27 +199,31 @@ def _joint_force(problem: StepProblem, part: Part, at: Columns, z: Array, joint:
     return force + jax.vmap(spring)(at.x, displacements(z))
 
 
-def _rotor_rows(problem: StepProblem, z: Array, joint: Ball) -> tuple[Array, Array]:
-    """The derivatives of the rotors' action Σ w Δt ½ A v² along R₀, (3,), and along ξ, (s + 1, d)."""
-    w = jnp.asarray(problem.rule.weights, z.dtype)[:, None] * problem.h
-    R0 = Quaternion.from_array(joint.q0[-4:]).to_matrix().to_array()
+_EPSILON = np.zeros((3, 3, 3))
+_EPSILON[[0, 1, 2], [1, 2, 0], [2, 0, 1]] = 1.0
+_EPSILON[[0, 2, 1], [2, 1, 0], [1, 0, 2]] = -1.0
+_HAT = -_EPSILON.reshape(3, 9)
 
-    def action(zeta, xi):
-        rate = jnp.asarray(problem.rule.b, z.dtype) @ xi / problem.h
-        theta, theta_dot = xi[:, :3], rate[:, :3]
-        k = 1.0 / (1.0 + 0.25 * jnp.sum(theta**2, axis=1, keepdims=True))
-        back = _apply(R0.T, rate[:, 3:])
-        back = back - jnp.cross(zeta, back) if back.size else back
-        hat = _hat(theta)
-        slid = _apply(jnp.eye(3, dtype=z.dtype) - k[..., None] * (hat - 0.5 * hat @ hat), back)
-        turned = k * (theta_dot - 0.5 * jnp.cross(theta, theta_dot))
-        return 0.5 * jnp.sum(w * joint.armature * jnp.concatenate([turned, slid], axis=1) ** 2)
 
-    return jax.grad(action, (0, 1))(jnp.zeros(3, z.dtype), displacements(z))
+def _hat(a: Array) -> Array:
+    """[a]× along the last axis."""
+    return (a @ jnp.asarray(_HAT, a.dtype)).reshape(*a.shape, 3)
+
+
+def _ad(v: Array) -> Array:
+    """The matrix of the motion cross product, [[ω̂, 0], [v̂, ω̂]], along the last axis."""
+    w, u = _hat(v[..., :3]), _hat(v[..., 3:])
+    top = jnp.concatenate([w, jnp.zeros_like(w)], axis=-1)
+    return jnp.concatenate([top, jnp.concatenate([u, w], axis=-1)], axis=-2)
+
+
+def _about(x: Array, axes: Array) -> Array:
+    """The twists (ω, x×ω) of rotations about axes (s + 1, 3, 3) through points x (s + 1, 3)."""
+    return jnp.concatenate([axes, axes @ _T(_hat(x))], axis=-1)
 
 
 def _dot(columns: Array, f: Array) -> Array:
-    """The products of the columns (s + 1, d, 6) with the forces (s + 1, 6)."""
+    """The products of the columns (s + 1, d, m) with the forces (s + 1, m)."""
     return jnp.sum(columns * f[:, None], axis=-1)
 
 
@@ -215,30 +232,14 @@ def _apply(matrix: Array, vector: Array) -> Array:
     return jnp.sum(matrix * vector[..., None, :], axis=-1) if vector.shape[-1] else vector
 
 
+def _transposed(matrix: Array, vector: Array) -> Array:
+    return _apply(_T(matrix), vector)
+
+
 def _T(matrix: Array) -> Array:
     return jnp.swapaxes(matrix, -1, -2)
 
 
-def _hat(a: Array) -> Array:
-    """[a]× along the last axis."""
-    zero = jnp.zeros_like(a[..., 0])
-    x, y, z = a[..., 0], a[..., 1], a[..., 2]
-    rows = ((zero, -z, y), (z, zero, -x), (-y, x, zero))
-    return jnp.stack([jnp.stack(row, axis=-1) for row in rows], axis=-2)
-
-
-def _about(x: Array, axes: Array) -> Array:
-    """The twists (ω, x×ω) of rotations about axes (s + 1, 3, 3) through points x (s + 1, 3)."""
-    return jnp.concatenate([axes, jnp.cross(x[:, None], axes)], axis=-1)
-
-
-def _ad(v: Array, m: Array) -> Array:
-    """The motion cross product along the last axis."""
-    w, u = v[..., :3], v[..., 3:]
-    turned = jnp.cross(w, m[..., :3])
-    return jnp.concatenate([turned, jnp.cross(w, m[..., 3:]) + jnp.cross(u, m[..., :3])], axis=-1)
-
-
 def _solve_transposed(theta: Array, f: Array) -> Array:
     """J⁻ᵀ f with J⁻¹ = 𝟙 + ½θ̂ + ¼θθᵀ."""
-    return f - 0.5 * jnp.cross(theta, f) + 0.25 * theta * (theta @ f)
+    return f - 0.5 * _hat(theta) @ f + 0.25 * theta * (theta @ f)

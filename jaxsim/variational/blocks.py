@@ -30,21 +30,30 @@ from .nodes import Nodes, StepProblem
 
 @dataclasses.dataclass(frozen=True)
 class Shape:
-    """The sizes of the eliminated system; static.
+    """Which control points the linearised equations are about, and the sizes that follow; static.
 
     Attributes:
-        s: the number of unknowns of a degree of freedom.
+        equations: the control points whose rows are taken.
+        unknowns: the control points whose displacements vary; as many as equations.
+        poses: the control points at which x has an η.
+        impulses: the control points at which f has a Γ̄.
         d: the degrees of freedom of the largest joint that is eliminated as one block.
-        impulses: the control points whose impulse Γ̄ depends on the unknowns.
         rows: for each element and each of the d degrees of freedom, its index in v, or nv for none.
         size: for each element, the degrees of freedom that are eliminated when a sweep visits it.
     """
 
-    s: int
-    d: int
+    equations: tuple[int, ...]
+    unknowns: tuple[int, ...]
+    poses: tuple[int, ...]
     impulses: tuple[int, ...]
+    d: int
     rows: np.ndarray
     size: np.ndarray
+
+    @property
+    def points(self) -> int:
+        """The number of unknowns of a degree of freedom."""
+        return len(self.unknowns)
 
     @property
     def present(self) -> np.ndarray:
@@ -57,7 +66,7 @@ class Shape:
 class Blocks:
     """The coefficients of every element, see above; unknowns are ordered by degree of freedom, then control point.
 
-    With k = s d unknowns an element, R = 6 (s + 1 + impulses) rows of f and C = 12 s rows of x:
+    With k = d · points unknowns an element, R = 6 (s + 1 + impulses) rows of f and C = 6 (s + 1 + poses) rows of x:
     ``W`` (n, k, R), ``theta`` (n, k, C), ``Lambda0`` (n, k, k), ``V`` (n, C, k) and ``shift`` (n, R, k).
     """
 
@@ -68,9 +77,22 @@ class Blocks:
     shift: Array
 
 
-def shape(problem: StepProblem) -> Shape:
-    """The sizes for a problem."""
-    model, s = problem.model, problem.s
+def newton_shape(problem: StepProblem) -> Shape:
+    """The sizes for the Newton direction: rows of the control points 0 … s − 1, unknowns at 1 … s."""
+    s = problem.s
+    velocity = any(force.depends_on_velocity for force in problem.forces)
+    impulses = range(0 if velocity else 1, s)
+    return _shape(problem, range(s), range(1, s + 1), range(1, s), impulses)
+
+
+def full_shape(problem: StepProblem) -> Shape:
+    """The sizes for the linearisation: the rows of all control points, with the start of the step varied too."""
+    everywhere = range(problem.s + 1)
+    return _shape(problem, everywhere, everywhere, everywhere, everywhere)
+
+
+def _shape(problem: StepProblem, equations, unknowns, poses, impulses) -> Shape:
+    model = problem.model
     table = model.topology.elements
     balls = ball_parts(model)
     d = max([1, *(part.joint.nv for part in balls)])
@@ -81,8 +103,7 @@ def shape(problem: StepProblem) -> Shape:
         run = part.last - np.arange(part.joint.nv)[:, None]
         rows[run], size[run] = model.nv, 0
         rows[part.last, : part.joint.nv], size[part.last] = part.v_rows.T, part.joint.nv
-    velocity = any(force.depends_on_velocity for force in problem.forces)
-    return Shape(s, d, tuple(range(0 if velocity else 1, s)), rows, size)
+    return Shape(tuple(equations), tuple(unknowns), tuple(poses), tuple(impulses), d, rows, size)
 
 
 def blocks(problem: StepProblem, sizes: Shape, nodes: Nodes, z: Float[Array, "s nv"]) -> Blocks:
@@ -90,16 +111,16 @@ def blocks(problem: StepProblem, sizes: Shape, nodes: Nodes, z: Float[Array, "s 
     part = _screw_parts(problem, sizes, nodes)
     for joint in ball_parts(problem.model):
         part = _with_ball(problem, joint, nodes, z, part)
-    present = jnp.asarray(np.repeat(sizes.present, sizes.s, axis=1))
+    present = jnp.asarray(np.repeat(sizes.present, sizes.points, axis=1))
     mu, gamma = _points(nodes.mu.to_array()), _points(nodes.gamma.to_array())
-    n, k = sizes.rows.shape[0], sizes.s * sizes.d
+    n, k = sizes.rows.shape[0], sizes.points * sizes.d
 
     def by_unknown(array: Array) -> Array:
         """(element, control point, degree of freedom, …) → (element, unknown, the rest flat)."""
         return jnp.moveaxis(array, 1, 2).reshape(n, k, -1)
 
     W = jnp.concatenate([part.on_mu, part.on_gamma[:, :, :, list(sizes.impulses)]], axis=3)
-    no_eta = jnp.zeros((n, k, 6 * (sizes.s - 1)), W.dtype)
+    no_eta = jnp.zeros((n, k, 6 * len(sizes.poses)), W.dtype)
     theta = jnp.concatenate([by_unknown(part.on_v), no_eta], axis=2)
     own = jnp.moveaxis(part.on_xi, (1, 3), (2, 4)).reshape(n, k, k)
     Lambda0 = own + jnp.where(present, 0.0, 1.0).astype(own.dtype)[..., None] * np.eye(k, dtype=own.dtype)
@@ -126,14 +147,15 @@ def _points(array: Array) -> Array:
 
 def _screw_parts(problem: StepProblem, sizes: Shape, nodes: Nodes) -> _Parts:
     """The coefficients of the screws: the terms of Algorithm B.2."""
-    model, rule, s = problem.model, problem.rule, sizes.s
+    model, rule = problem.model, problem.rule
     dtype = nodes.q.dtype
     moves = np.zeros(len(sizes.rows))
     for part in parts(model):
         if not part.is_ball and part.joint.nv:
             moves[part.last] = 1.0
     w, a, b = (jnp.asarray(array, dtype) for array in (rule.weights * problem.h, rule.a, rule.b))
-    eye = jnp.eye(s + 1, dtype=dtype)
+    eye = jnp.eye(problem.s + 1, dtype=dtype)
+    rows, columns = np.array(sizes.equations), np.array(sizes.unknowns)
 
     def padded(array: Array) -> Array:
         """Put the screw into the first of the d degrees of freedom."""
@@ -146,14 +168,16 @@ def _screw_parts(problem: StepProblem, sizes: Shape, nodes: Nodes) -> _Parts:
     S_dot = _points(nodes.twist.cross(nodes.S).to_array())[:, :, None]
     turn = _points(nodes.S.cross_force(nodes.mu).to_array())[:, :, None]
     S_at, S_dot_at, turn_at = (array[:, :, 0][:, None, None] for array in (S, S_dot, turn))
-    diagonal = eye[:s, None, :, None]
-    on_mu = a[:s, None, :, None] * S_at + (w[:s, None, None, None] * diagonal) * S_dot_at
-    on_gamma, on_v = diagonal * S_at, (w[:s, None, None, None] * diagonal) * turn_at
+    diagonal = eye[rows, None, :, None]
+    weighted = w[rows, None, None, None] * diagonal
+    on_mu = a[rows, None, :, None] * S_at + weighted * S_dot_at
+    on_gamma, on_v = diagonal * S_at, weighted * turn_at
     stiffness, damping, armature = (
         per_element(model, leaf)[:, None, None] for leaf in (model.stiffness, model.damping, model.armature)
     )
-    spring = -(w[:s, None] * eye[:s, 1:]) * stiffness
-    rates = (armature * (a[:s] @ b[:, 1:]) - damping * (w[:s, None] * b[:s, 1:])) / problem.h
+    weight = w[rows, None]
+    spring = -(weight * eye[rows][:, columns]) * stiffness
+    rates = (armature * (a[rows] @ b[:, columns]) - damping * (weight * b[rows][:, columns])) / problem.h
     on_xi = padded((spring + rates)[:, :, None, :, None])
     on_xi = jnp.pad(on_xi, [(0, 0)] * 4 + [(0, sizes.d - 1)])
     return _Parts(padded(S), padded(S_dot), padded(on_mu), padded(on_gamma), padded(on_v), on_xi)
@@ -192,16 +216,16 @@ def _with_ball(problem: StepProblem, part: Part, nodes: Nodes, z: Array, into: _
 
 
 def _trial(problem: StepProblem, sizes: Shape, part: _Parts, mu: Array, gamma: Array) -> tuple[Array, Array]:
-    """V and the shift, as (element, control point γ = 1…s, degree of freedom, rows).
+    """V and the shift, as (element, control point γ of the unknown, degree of freedom, rows).
 
     δ̄v^ρ = b^{ργ}/Δt S̄^ρ δξ^γ + [ρ = γ] Ṡ^γ δξ^γ and η^ν = S̄^ν δξ^ν; the shift is ad^D_f S̄ = −S̄ ×* f.
     """
-    s, dtype = sizes.s, mu.dtype
-    b, eye = jnp.asarray(problem.rule.b, dtype) / problem.h, jnp.eye(s + 1, dtype=dtype)
+    dtype = mu.dtype
+    b, eye = jnp.asarray(problem.rule.b, dtype) / problem.h, jnp.eye(problem.s + 1, dtype=dtype)
     S, S_dot = (jnp.moveaxis(array, 1, 2)[:, None] for array in (part.S, part.S_dot))
-    at = lambda matrix: matrix.T[1:, None, :, None]
+    at = lambda matrix: matrix.T[np.array(sizes.unknowns), None, :, None]
     from_v = at(b) * S + at(eye) * S_dot
-    from_eta = (at(eye) * S)[:, :, :, 1:s]
+    from_eta = (at(eye) * S)[:, :, :, list(sizes.poses)]
 
     def turned(f: Array) -> Array:
         moved = Motion.from_array(part.S).cross_force(Force.from_array(f[:, :, None]))

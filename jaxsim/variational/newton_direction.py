@@ -24,7 +24,7 @@ from ..spatial import Motion, Pose, Vec3
 from ..spatial.matrix import Mat3
 from ..spatial.operator import SpatialMatrix
 from ..sweep import leaf_to_root, root_to_leaf
-from .blocks import Blocks, Shape, blocks, shape
+from .blocks import Blocks, Shape, blocks, newton_shape
 from .forces import wrench_derivatives
 from .nodes import Nodes, StepProblem, body_states, per_last_element
 
@@ -45,7 +45,7 @@ class Factors:
 
 def factorise(problem: StepProblem, nodes: Nodes, z: Float[Array, "s nv"]) -> Factors:
     """Eliminate all joints, from the leaves to the root, in O(s³ n)."""
-    sizes = shape(problem)
+    sizes = newton_shape(problem)
     coefficients = blocks(problem, sizes, nodes, z)
     dtype = z.dtype
     kinds = sorted({1, *sizes.size.tolist()} - {0})
@@ -54,13 +54,13 @@ def factorise(problem: StepProblem, nodes: Nodes, z: Float[Array, "s nv"]) -> Fa
 
     def step(D, x):
         which, own, coefficients = x
-        D = D + _response(sizes, own)
-        branches = [functools.partial(_eliminate, size * sizes.s) for size in kinds]
+        D = D + response(sizes, own)
+        branches = [functools.partial(_eliminate, size * sizes.points) for size in kinds]
         if len(branches) == 1:
             return branches[0](D, coefficients)
         return jax.lax.switch(which.astype(np.int32), branches, D, coefficients)
 
-    data = kind, _own(problem, sizes, nodes), coefficients
+    data = kind, own_answers(problem, sizes, nodes), coefficients
     _, (H, X, inverse) = leaf_to_root(problem.model.topology, step, data, zero, dtype)
     return Factors(coefficients.W, coefficients.V, H, X, inverse, sizes, problem.model)
 
@@ -85,11 +85,11 @@ def solve(factors: Factors, b: Float[Array, "s nv"]) -> Float[Array, "s nv"]:
     zero_l, zero_x = jnp.zeros_like(factors.W[0, 0]), jnp.zeros_like(factors.X[0, 0])
     _, y = leaf_to_root(tree, inward, (b_element, factors.W, factors.H, factors.inverse), zero_l, b.dtype)
     y = root_to_leaf(tree, outward, (y, factors.X, factors.V), zero_x, b.dtype)
-    y = jnp.moveaxis(y.reshape(len(sizes.rows), sizes.d, sizes.s), 2, 0).reshape(sizes.s, -1)
-    return y[:, _places(sizes, model.nv)]
+    y = jnp.moveaxis(y.reshape(len(sizes.rows), sizes.d, sizes.points), 2, 0).reshape(sizes.points, -1)
+    return y[:, places(sizes, model.nv)]
 
 
-def _places(sizes: Shape, nv: int) -> np.ndarray:
+def places(sizes: Shape, nv: int) -> np.ndarray:
     """For each velocity coordinate, its place among the degrees of freedom of all elements."""
     return np.argsort(sizes.rows.reshape(-1), kind="stable")[:nv]
 
@@ -105,7 +105,7 @@ def _eliminate(k: int, D: Array, c: Blocks) -> tuple[Array, tuple[Array, Array, 
     return D + _product(H, X), padded
 
 
-def _own(problem: StepProblem, sizes: Shape, nodes: Nodes) -> tuple[Array, Array | None, Array | None]:
+def own_answers(problem: StepProblem, sizes: Shape, nodes: Nodes) -> tuple[Array, Array | None, Array | None]:
     """What each element itself answers: M̄ to δ̄v and, through its wrench, Ψ to η and Π to δ̄v; (n, points, 6, 6) each."""
     inertia = _to_array(SpatialMatrix.from_inertia(nodes.inertia))
     if not sizes.impulses:
@@ -144,19 +144,19 @@ def _to_array(matrix: SpatialMatrix) -> Array:
     return jnp.moveaxis(jnp.concatenate(jnp.broadcast_arrays(top, bottom), axis=-2), 1, 0)
 
 
-def _response(sizes: Shape, own: tuple[Array, Array | None, Array | None]) -> Array:
+def response(sizes: Shape, own: tuple[Array, Array | None, Array | None]) -> Array:
     """D of one element alone: blocks on the diagonals of (δ̄μ, δ̄v), (δ̄Γ, η) and (δ̄Γ, δ̄v)."""
     inertia, by_pose, by_twist = own
-    s, impulses = sizes.s, sizes.impulses
-    D = jnp.zeros((6 * (s + 1 + len(impulses)), 12 * s), inertia.dtype)
-    for alpha in range(s + 1):
+    points = len(inertia)
+    D = jnp.zeros((6 * (points + len(sizes.impulses)), 6 * (points + len(sizes.poses))), inertia.dtype)
+    for alpha in range(points):
         D = D.at[6 * alpha : 6 * alpha + 6, 6 * alpha : 6 * alpha + 6].set(inertia[alpha])
-    for k, alpha in enumerate(impulses):
-        row = slice(6 * (s + 1 + k), 6 * (s + 2 + k))
+    for k, alpha in enumerate(sizes.impulses):
+        row = slice(6 * (points + k), 6 * (points + k + 1))
         if by_twist is not None:
             D = D.at[row, 6 * alpha : 6 * alpha + 6].set(by_twist[alpha])
-        if by_pose is not None and alpha >= 1:
-            column = 6 * (s + alpha)
+        if by_pose is not None and alpha in sizes.poses:
+            column = 6 * (points + sizes.poses.index(alpha))
             D = D.at[row, column : column + 6].set(by_pose[alpha])
     return D
 
