@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from ..dynamics import inverse_mass_product, mass_matrix
-from ..model import Model
+from ..model import Model, difference, integrate
 from ..solvers.implicit import implicit_root
 from ..solvers.natural_newton import natural_newton
 from ..solvers.newton import SolverInfo, max_norm
-from ..variational.chart import rate_at_start, retract
+from ..variational import dense, newton_direction, quasi_newton
+from ..variational.chart import ball_parts, rate_at_start, retract
 from ..variational.forces import AbstractBodyForce
 from ..variational.guess import extrapolate, steady
+from ..variational.linearisation import Linearisation, linearise_screws
 from ..variational.newton_direction import factorise, solve
 from ..variational.nodes import StepProblem, evaluate
 from ..variational.residual import end_momentum, residual, scale
 from .base import AbstractIntegrator, Info, initial_state
+
+
+_SOLVERS = {"recursive": newton_direction, "dense": dense, "quasi-newton": quasi_newton}
 
 
 class VariationalState(eqx.Module):
@@ -53,6 +60,8 @@ class Variational(AbstractIntegrator):
         tolerance: the residual of a solved step relative to the momenta and impulses in it; by default 1e-11, or what
             the floating-point type allows.
         max_iterations: how many Newton iterations a step may take.
+        solver: "recursive" for the Newton direction in linear time, "dense" for a matrix inverse, which can be faster for
+            a few joints, or "quasi-newton" for the approximate direction of Lee et al., for comparisons.
     """
 
     dt: float | Array
@@ -60,8 +69,11 @@ class Variational(AbstractIntegrator):
     forces: tuple[AbstractBodyForce, ...] = ()
     tolerance: float | None = eqx.field(default=None, static=True)
     max_iterations: int = eqx.field(default=20, static=True)
+    solver: str = eqx.field(default="recursive", static=True)
 
     def __check_init__(self):
+        if self.solver not in _SOLVERS:
+            raise ValueError(f"There is no solver {self.solver!r}; use one of {', '.join(map(repr, _SOLVERS))}.")
         if self.order < 2 or self.order % 2:
             raise ValueError(f"The order of a variational integrator is {self.order}; it must be even: 2, 4, 6, …")
 
@@ -75,9 +87,7 @@ class Variational(AbstractIntegrator):
     def step(self, model: Model, state: VariationalState, tau: Array | None = None) -> tuple[VariationalState, Info]:
         """One step under the joint forces τ: (nv,), held over the step, or (s + 1, nv), one row a control point."""
         problem = self.problem(model, state, tau)
-        guess = extrapolate(state.last, problem.h * rate_at_start(model, state.q, state.v))
-        theta = problem, jax.lax.stop_gradient(guess)
-        z, info = implicit_root(_residual, self._solve, _linearise, theta)
+        z, info = implicit_root(_residual, self._solve, _linearise, (problem, self._guess(model, state)))
         q = retract(model, state.q, z[-1])
         p = end_momentum(problem, evaluate(problem, z), z)
         after = VariationalState(q, inverse_mass_product(model, q, p), state.t + problem.h, p, z)
@@ -96,8 +106,31 @@ class Variational(AbstractIntegrator):
         tau = jnp.broadcast_to(tau, (s + 1, model.nv))
         return StepProblem(model, state.q, state.momentum, tau, jnp.asarray(self.dt, dtype), self.forces, s)
 
+    def linearise(self, model: Model, state: VariationalState, tau: Array | None = None) -> Linearisation:
+        """The exact derivatives of one step in the coordinates (δq, δp), where q moves by ``integrate``."""
+        if not ball_parts(model):
+            problem = self.problem(model, state, tau)
+            z, _ = self._solve((problem, self._guess(model, state)))
+            return linearise_screws(problem, z)
+        tau = jnp.zeros(model.nv, state.v.dtype) if tau is None else jnp.asarray(tau, state.v.dtype)
+        reached = self.step(model, state, tau)[0].q
+
+        def moved(dq, dp, tau):
+            start = dataclasses.replace(state, q=integrate(model, state.q, dq), momentum=state.momentum + dp)
+            end = self.step(model, start, tau)[0]
+            return jnp.concatenate([difference(model, reached, end.q), end.momentum])
+
+        zero = jnp.zeros_like(state.v)
+        by_q, by_p, by_tau = jax.jacfwd(moved, (0, 1, 2))(zero, zero, tau)
+        return Linearisation(jnp.concatenate([by_q, by_p], axis=1), by_tau)
+
+    def _guess(self, model: Model, state: VariationalState) -> Array:
+        displacement = jnp.asarray(self.dt, state.v.dtype) * rate_at_start(model, state.q, state.v)
+        return jax.lax.stop_gradient(extrapolate(state.last, displacement))
+
     def _solve(self, theta: tuple[StepProblem, Array]) -> tuple[Array, SolverInfo]:
         problem, guess = theta
+        method = _SOLVERS[self.solver]
         tolerance, step_tolerance = tolerances(self.tolerance, problem.model.nv, guess.dtype)
 
         def measured(z):
@@ -107,12 +140,12 @@ class Variational(AbstractIntegrator):
 
         def factorised(z):
             nodes = evaluate(problem, z)
-            return residual(problem, nodes, z), factorise(problem, nodes, z)
+            return residual(problem, nodes, z), method.factorise(problem, nodes, z)
 
         return natural_newton(
             measured,
             factorised,
-            solve,
+            method.solve,
             guess,
             tolerance=tolerance,
             step_tolerance=step_tolerance,

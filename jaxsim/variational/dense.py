@@ -19,7 +19,7 @@ from jaxtyping import Array, Float
 
 from ..sweep import leaf_to_root
 from .blocks import Blocks, Shape, blocks, full_shape, newton_shape
-from .newton_direction import own_answers, places, response
+from .elimination import own_answers, places, response
 from .nodes import Nodes, StepProblem
 
 
@@ -70,3 +70,14 @@ def _assemble(problem: StepProblem, c: Blocks, D: Array) -> Array:
     matrix = jnp.where(strictly, from_above, jnp.where(above.T, from_below, 0))
     own = jnp.arange(n)
     return matrix.reshape(n, k, n, k).at[own, :, own].add(c.Lambda0).reshape(n * k, n * k)
+
+
+def factorise(problem: StepProblem, nodes: Nodes, z: Float[Array, "s nv"]) -> Float[Array, "sn sn"]:
+    """The inverse of J, for models so small that it beats the recursion."""
+    size = z.size
+    return jnp.linalg.inv(newton_matrix(problem, nodes, z).reshape(size, size))
+
+
+def solve(inverse: Float[Array, "sn sn"], b: Float[Array, "s nv"]) -> Float[Array, "s nv"]:
+    """J⁻¹ b."""
+    return (inverse @ b.reshape(-1)).reshape(b.shape)
