@@ -3,12 +3,13 @@
 All recursions of the engine are one of these. They scan over the elements of a topology in depth-first order, so the
 parent's state is the previous carry; at branches it comes from a slot (see ``model/topology.py``).
 
-States and contributions are pytrees of scalars. What is scanned over may contain Python numbers: they are the same for
-every element, are not stored, and reach the step function as they are.
+States and contributions are pytrees of scalars. What is scanned over may contain Python numbers and ``Shared`` data:
+they are the same for every element, are not stored, and reach the step function as they are.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -19,6 +20,14 @@ import numpy as np
 from .model.topology import Topology
 
 Tree = Any
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class Shared:
+    """Data that is the same for every element: it is not scanned over, but reaches every step as it is."""
+
+    value: Tree
 
 
 def root_to_leaf(
@@ -105,6 +114,15 @@ def _slot_inputs(elements) -> tuple[np.ndarray | None, np.ndarray | None]:
     return elements.take.astype(np.int32), elements.keep.astype(np.int32)
 
 
+def element_at(tree: Tree, index: int) -> Tree:
+    """The data of one element."""
+    return jax.tree.map(lambda x: x if isinstance(x, float | Shared) else x[index], tree, is_leaf=_is_shared)
+
+
+def _is_shared(node) -> bool:
+    return isinstance(node, Shared)
+
+
 def _select(condition, a: Tree, b: Tree) -> Tree:
     return jax.tree.map(lambda x, y: jnp.where(condition, x, y), a, b)
 
@@ -114,9 +132,9 @@ def _as_arrays(tree: Tree, dtype) -> Tree:
 
 
 def _split_literals(tree: Tree) -> tuple[list, Callable[[list], Tree]]:
-    """The array leaves of a tree, and the function that puts the Python numbers back around them."""
-    leaves, structure = jax.tree.flatten(tree)
-    is_literal = [isinstance(leaf, float) for leaf in leaves]
+    """The array leaves of a tree, and the function that puts the Python numbers and shared data back around them."""
+    leaves, structure = jax.tree.flatten(tree, is_leaf=_is_shared)
+    is_literal = [isinstance(leaf, float | Shared) for leaf in leaves]
     arrays = [leaf for leaf, literal in zip(leaves, is_literal, strict=True) if not literal]
 
     def rebuild(scanned: list) -> Tree:

@@ -14,9 +14,11 @@ from ..model.shapes import check
 from ..spatial import ArticulatedInertia, Force, Inertia, Mat3, Motion, Pose, Sym3, Vec3
 from ..sweep import leaf_to_root, root_to_leaf
 from .coupled import coupled_forward_dynamics
-from .elements import elements, inertias, per_element, per_velocity
+from .elements import elements, inertias, per_element, per_velocity, rotors
+from .mass_solve import Factors, ForwardData, accelerations
 from .passive import passive_forces
-from .rnea import external_wrenches
+from .rnea import external_wrenches, motion_data
+from .rule import frozen
 
 
 def forward_dynamics(
@@ -40,11 +42,15 @@ def forward_dynamics(
     check(model, q=q, v=v, tau=tau)
     if model.coupling is not None:
         return coupled_forward_dynamics(model, q, v, tau, f_ext)
-    a, _ = articulated(model, q, v, tau + passive_forces(model, q, v), f_ext)
-    return a
+    total = tau + passive_forces(model, q, v)
+    a, _, factors = frozen(articulated(*frozen((model, q, v, total, f_ext))))
+    dtype = jnp.result_type(q, v, tau, model.dtype)
+    motion = motion_data(model, q, v, a, f_ext)
+    data = ForwardData(dataclasses.replace(motion, qdd=0.0), rotors(model), per_element(model, total))
+    return per_velocity(model, accelerations(model.topology, data, factors, motion.qdd, dtype))
 
 
-def articulated(model: Model, q, v, tau, f_ext=None, prescribed=None) -> tuple[Array, Array]:
+def articulated(model: Model, q, v, tau, f_ext=None, prescribed=None) -> tuple[Array, Array, Factors]:
     """The three sweeps: velocities outward, articulated inertias inward, accelerations outward.
 
     Args:
@@ -57,43 +63,42 @@ def articulated(model: Model, q, v, tau, f_ext=None, prescribed=None) -> tuple[A
             accelerations (zero elsewhere).
 
     Returns:
-        The accelerations, and the joint forces (those at the prescribed accelerations, τ elsewhere).
+        The accelerations, the joint forces (those at the prescribed accelerations, τ elsewhere), and the factors of the
+        mass matrix.
     """
     dtype = jnp.result_type(q, tau, model.dtype)
     tree = model.topology
-    armature = per_element(model, model.armature)
-    # a fixed joint has S = 0: any positive number keeps its pivot invertible
-    armature = jnp.where(tree.elements.velocity == model.nv, 1.0, armature).astype(model.dtype)
+    armature = rotors(model)
     free, known = (1.0, 0.0) if prescribed is None else _per_element_mask(model, prescribed)
 
     def inward(from_children, x):
-        (I_children, p_children), (body, armature, tau, free, known) = from_children, x
-        S, c = body.S, body.c + body.S * known
+        (I_children, p_children), (body, armature, tau, free) = from_children, x
+        S = body.S
         IA = ArticulatedInertia.from_inertia(body.inertia) + I_children
-        pA = body.p + p_children
+        pA = body.f + p_children
         U = IA.apply(S)
         D_inverse = free / (S.dot(U) + armature)
         u = tau - S.dot(pA)
-        Ia = IA.minus_outer(U, D_inverse)
-        pa = pA + Ia.apply(c) + U * (u * D_inverse)
         X = Pose.translation(body.offset)
-        return (Ia.transformed(X), X @ pa), (U, D_inverse, u)
+        contribution = IA.minus_outer(U, D_inverse).transformed(X), X @ (pA + U * (u * D_inverse))
+        factors = Factors(body.offset, S, U * D_inverse, D_inverse)
+        return contribution, (factors, u * D_inverse, None if prescribed is None else (U, u))
 
     def outward(a_parent, x):
-        body, (U, D_inverse, u), known = x
-        a = Pose.translation(body.offset).inv() @ a_parent + body.c + body.S * known
-        qdd = D_inverse * (u - U.dot(a))
-        return a + body.S * qdd, (qdd + known, U.dot(a) - u)
+        body, (factors, drive, reaction) = x
+        a = Pose.translation(body.offset).inv() @ a_parent
+        qdd = drive - factors.gain.dot(a)
+        force = None if reaction is None else reaction[0].dot(a) - reaction[1]
+        return a + body.S * qdd, (qdd, force)
 
-    body = _aligned_bodies(model, q, v, f_ext, dtype)
+    body = _aligned_bodies(model, q, v, known, f_ext, dtype)
     zero = ArticulatedInertia(Sym3.zero(), Mat3.zero(), Sym3.zero()), Force.zero()
-    data = body, armature, per_element(model, tau), free, known
-    _, factors = leaf_to_root(tree, inward, data, zero, dtype)
-    root = Motion.zero() if v is None else Motion(Vec3.zero(), -Vec3.from_array(model.gravity))
-    a, force = root_to_leaf(tree, outward, (body, factors, known), root, dtype)
+    _, factors = leaf_to_root(tree, inward, (body, armature, per_element(model, tau), free), zero, dtype)
+    a, force = root_to_leaf(tree, outward, (body, factors), Motion.zero(), dtype)
     if prescribed is None:
-        return per_velocity(model, a), tau
-    return per_velocity(model, a), jnp.where(prescribed[0], per_velocity(model, force), tau)
+        return per_velocity(model, a), tau, factors[0]
+    a = per_velocity(model, a) + prescribed[1]
+    return a, jnp.where(prescribed[0], per_velocity(model, force), tau), factors[0]
 
 
 @jax.tree_util.register_dataclass
@@ -107,35 +112,35 @@ class _AlignedBody:
         offset: from the parent's origin to its own.
         S: the column of the motion subspace.
         inertia: its inertia.
-        c: the velocity-dependent acceleration v×S q̇ + bias.
-        p: the bias force v×*I v − f_ext.
+        f: the force I a + v×*I v − f_ext at the accelerations that are known beforehand.
     """
 
     offset: Vec3
     S: Motion
     inertia: Inertia
-    c: Motion
-    p: Force
+    f: Force
 
 
-def _aligned_bodies(model: Model, q, v, f_ext, dtype) -> _AlignedBody:
-    """The first sweep, outward: rotations and velocities."""
+def _aligned_bodies(model: Model, q, v, known, f_ext, dtype) -> _AlignedBody:
+    """The first sweep, outward: rotations, velocities, and the accelerations with q̈ = 0 where it is unknown."""
 
     def step(parent, x):
-        (R_parent, v_parent), (element, inertia, wrench, qd) = parent, x
+        (R_parent, v_parent, a_parent), (element, inertia, wrench, (qd, qdd)) = parent, x
         X = element.placement.pose()
         R, offset = R_parent.matmul(X.rotation), R_parent.apply(X.position)
-        turn = Pose.turned(R)
+        turn, shift = Pose.turned(R), Pose.translation(offset)
         S, inertia = turn @ element.S, inertia.transformed(turn)
         vJ = S * qd
-        velocity = Pose.translation(offset).inv() @ v_parent + vJ
-        c = velocity.cross(vJ) + turn @ element.bias
-        p = velocity.cross_force(inertia.apply(velocity)) - turn @ wrench
-        return (R, velocity), _AlignedBody(offset, S, inertia, c, p)
+        velocity = shift.inv() @ v_parent + vJ
+        a = shift.inv() @ a_parent + S * qdd + velocity.cross(vJ) + turn @ element.bias
+        f = inertia.apply(a) + velocity.cross_force(inertia.apply(velocity)) - turn @ wrench
+        return (R, velocity, a), _AlignedBody(offset, S, inertia, f)
 
-    qd = 0.0 if v is None else per_element(model, v)
-    data = elements(model, q, v), inertias(model), external_wrenches(model, f_ext), qd
-    return root_to_leaf(model.topology, step, data, (Mat3.identity(), Motion.zero()), dtype)
+    gravity = Vec3.zero() if v is None else -Vec3.from_array(model.gravity)
+    rates = (0.0 if v is None else per_element(model, v)), known
+    data = elements(model, q, v), inertias(model), external_wrenches(model, f_ext), rates
+    root = Mat3.identity(), Motion.zero(), Motion(Vec3.zero(), gravity)
+    return root_to_leaf(model.topology, step, data, root, dtype)
 
 
 def _per_element_mask(model: Model, prescribed) -> tuple[Array, Array]:

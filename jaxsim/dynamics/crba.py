@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float
 
 from ..model import Model
 from ..model.on_tree import on_tree
 from ..model.shapes import check
-from ..spatial import Inertia, Pose
+from ..model.topology import Topology
+from ..spatial import Inertia, Motion, Pose
 from ..sweep import leaf_to_root, root_to_leaf
-from .elements import elements, inertias
+from .elements import Element, elements, inertias
+from .rule import linear_step, with_tangent
+
+Data = tuple[Element, Inertia]
 
 
 @on_tree("matrix")
@@ -23,22 +27,54 @@ def mass_matrix(model: Model, q: Float[Array, " nq"]) -> Float[Array, "nv nv"]:
     """
     check(model, q=q)
     dtype = jnp.result_type(q, model.dtype)
-    tree = model.topology
+    tree, data = model.topology, (elements(model, q), inertias(model))
+    M = with_tangent(lambda data: _composite(tree, data, dtype)[0], lambda x, d: _tangent(tree, x, d, dtype), data)
+    return M + jnp.diag(model.armature)
+
+
+def _composite(tree: Topology, data: Data, dtype):
+    """The matrix, and (X, S, I, I^c, F) of every element in the ground frame with F = I^c S."""
 
     def outward(parent: Pose, x):
         element, inertia = x
         pose = parent @ element.placement.pose()
-        return pose, (pose @ element.S, inertia.transformed(pose))
+        return pose, (pose, pose @ element.S, inertia.transformed(pose))
 
     def inward(from_children: Inertia, x):
         S, inertia = x
         composite = inertia + from_children
-        return composite, composite.apply(S)
+        return composite, (composite, composite.apply(S))
 
-    S, carried = root_to_leaf(tree, outward, (elements(model, q), inertias(model)), Pose.identity(), dtype)
-    _, F = leaf_to_root(tree, inward, (S, carried), Inertia.zero(), dtype)
-    order = np.argsort(tree.elements.velocity, kind="stable")[: model.nv]
-    products = F.to_array()[order] @ S.to_array()[order].T
-    below = tree.ancestors[np.ix_(order, order)]
-    M = jnp.where(below, products, jnp.where(below.T, products.T, 0))
-    return M + jnp.diag(model.armature)
+    pose, S, carried = root_to_leaf(tree, outward, data, Pose.identity(), dtype)
+    composite, F = leaf_to_root(tree, inward, (S, carried), Inertia.zero(), dtype)[1]
+    products = F.to_array()[tree.moving] @ S.to_array()[tree.moving].T
+    return _symmetric(tree, products), (pose, S, carried, composite, F)
+
+
+def _tangent(tree: Topology, data: Data, d: Data, dtype) -> tuple[jax.Array, jax.Array]:
+    """The matrix and its derivative: bodies displaced by η have dS = η×S and dI = η×*I − I η×."""
+    M, (pose, S, carried, composite, F) = _composite(tree, data, dtype)
+
+    @linear_step
+    def outward(eta_parent: Motion, x):
+        (element, pose, S, inertia), (d_element, d_inertia) = x
+        eta = eta_parent + pose @ element.placement.displacement(d_element.placement)
+        return eta, (eta.cross(S) + pose @ d_element.S, inertia.rate(eta) + d_inertia.transformed(pose))
+
+    @linear_step
+    def inward(from_children: Inertia, x):
+        S, composite, dS, dI = x
+        dI = dI + from_children
+        return dI, dI.apply(S) + composite.apply(dS)
+
+    known = data[0], pose, S, carried
+    dS, dI = root_to_leaf(tree, outward, (known, d), Motion.zero(), dtype)
+    _, dF = leaf_to_root(tree, inward, (S, composite, dS, dI), Inertia.zero(), dtype)
+    S, F, dS, dF = (x.to_array()[tree.moving] for x in (S, F, dS, dF))
+    return M, _symmetric(tree, dF @ S.T + F @ dS.T)
+
+
+def _symmetric(tree: Topology, lower: jax.Array) -> jax.Array:
+    """The products of coordinates on a common path; those of the others vanish."""
+    below = tree.ancestors[tree.moving][:, tree.moving]
+    return jnp.where(below, lower, jnp.where(below.T, lower.T, 0))

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from typing import TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -23,6 +24,9 @@ from ..model import Model
 from ..spatial import Inertia, Mat3, Motion, Pose, Scalar, Sym3, Vec3
 from ..spatial.quaternion import Quaternion
 from ..spatial.vector import is_zero
+from ..sweep import Shared, Tree
+
+Row = TypeVar("Row")
 
 
 @jax.tree_util.register_dataclass
@@ -43,10 +47,20 @@ class ScrewPlacement:
     offset: Vec3
     direction: Vec3
 
+    @staticmethod
+    def still(pose: Pose) -> ScrewPlacement:
+        """An element that does not move."""
+        return ScrewPlacement(0.0, 1.0, 0.0, pose.rotation, Mat3.zero(), Mat3.zero(), pose.position, Vec3.zero())
+
     def pose(self) -> Pose:
         """The pose in the parent element's frame."""
         rotation = self.A * self.cos + self.B * self.sin + self.C
         return Pose(rotation, self.offset + self.direction * self.slide)
+
+    def displacement(self, d: ScrewPlacement) -> Motion:
+        """The twist ε with dX = X ε× for the perturbation d of the components."""
+        turn = d.A * self.cos + self.A * d.cos + d.B * self.sin + self.B * d.sin + d.C
+        return _twist(self.pose(), turn, d.offset + d.direction * self.slide + self.direction * d.slide)
 
 
 @jax.tree_util.register_dataclass
@@ -60,6 +74,41 @@ class FramePlacement:
         """The pose in the parent element's frame."""
         return self.frame
 
+    def displacement(self, d: FramePlacement) -> Motion:
+        """The twist ε with dX = X ε× for the perturbation d of the components."""
+        return _twist(self.frame, d.frame.rotation, d.frame.position)
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class MixedPlacement:
+    """The pose of an element where all are screws but one, the ``frame``: the free joint of a floating base, say."""
+
+    screw: ScrewPlacement
+    is_frame: Scalar
+    frame: Shared
+
+    def pose(self) -> Pose:
+        """The pose in the parent element's frame."""
+        return self._choose(self.frame.value, self.screw.pose())
+
+    def displacement(self, d: MixedPlacement) -> Motion:
+        """The twist ε with dX = X ε× for the perturbation d of the components."""
+        frame, d_frame = self.frame.value, d.frame.value
+        return self._choose(_twist(frame, d_frame.rotation, d_frame.position), self.screw.displacement(d.screw))
+
+    def _choose(self, of_frame: Tree, of_screw: Tree) -> Tree:
+        def choose(a, b):
+            return 0.0 if is_zero(a) and is_zero(b) else jnp.where(self.is_frame > 0, a, b)
+
+        return jax.tree.map(choose, of_frame, of_screw)
+
+
+def _twist(pose: Pose, d_rotation: Mat3, d_position: Vec3) -> Motion:
+    """X⁻¹ dX as a twist: the angular part are the entries zy, xz, yx of the skew matrix Rᵀ dR."""
+    (x, y, z), (dx, dy, dz) = pose.rotation.columns(), d_rotation.columns()
+    return Motion(Vec3(z.dot(dy), x.dot(dz), y.dot(dx)), pose.rotation.apply_transposed(d_position))
+
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
@@ -72,7 +121,7 @@ class Element:
         bias: the part of Ṡ q̇ that the joint adds on its own account.
     """
 
-    placement: ScrewPlacement | FramePlacement
+    placement: ScrewPlacement | FramePlacement | MixedPlacement
     S: Motion
     bias: Motion
 
@@ -81,10 +130,16 @@ def elements(model: Model, q: jax.Array, v: jax.Array | None = None) -> Element:
     """Evaluate all joints at q (and v, for the biases) and put their elements in sweep order."""
     if model.coupling is not None:
         raise ValueError("This function does not support models with joints that mimic others.")
-    parts = _parts(model, q, v)
-    screws = all(part.joint.screw() is not None or part.joint.nv == 0 for part in parts)
-    evaluate = _screw_elements if screws else _frame_elements
-    return _in_sweep_order(model, parts, [evaluate(part) for part in parts])
+    parts = parts_of(model, q, v)
+    if not parts:
+        nothing = Element(FramePlacement(Pose.identity()), Motion.zero(), Motion.zero())
+        return jax.tree.map(lambda _: jnp.zeros(0, model.dtype), nothing)
+    others = [part for part in parts if not (_is_screw(part) or part.joint.nv == 0)]
+    if not others:
+        return in_sweep_order(model, parts, [[_screw_element(part)] for part in parts])
+    if sum(len(part.bodies) for part in others) > 1:
+        return in_sweep_order(model, parts, [_frame_elements(part) for part in parts])
+    return _mixed_elements(model, parts, others[0])
 
 
 def inertias(model: Model) -> Inertia:
@@ -106,6 +161,13 @@ def per_element(model: Model, x: jax.Array) -> jax.Array:
     return padded[index]
 
 
+def rotors(model: Model) -> jax.Array:
+    """The armature of each element."""
+    # a fixed joint has S = 0: any positive number keeps its pivot invertible
+    fixed = model.topology.elements.velocity == model.nv
+    return jnp.where(fixed, 1.0, per_element(model, model.armature)).astype(model.dtype)
+
+
 def per_velocity(model: Model, x: jax.Array) -> jax.Array:
     """The entries of an element-wise array, along its first axis, in the order of the velocity coordinates."""
     index = model.topology.elements.velocity
@@ -120,7 +182,7 @@ def per_body(model: Model, x: jax.Array) -> jax.Array:
 
 
 @dataclasses.dataclass(frozen=True)
-class _Part:
+class Part:
     """Stacked simple joints: one part of the joints of one group, with its coordinates and placement."""
 
     group: int
@@ -132,7 +194,8 @@ class _Part:
     placement: Pose
 
 
-def _parts(model: Model, q: jax.Array, v: jax.Array | None) -> list[_Part]:
+def parts_of(model: Model, q: jax.Array, v: jax.Array | None) -> list[Part]:
+    """The joints at a configuration, as stacks of simple joints."""
     topology = model.topology
     result = []
     for group, (joint, bodies) in enumerate(zip(model.joints, topology.groups, strict=True)):
@@ -144,30 +207,47 @@ def _parts(model: Model, q: jax.Array, v: jax.Array | None) -> list[_Part]:
         for index, part in enumerate(joint.parts()):
             part_q = [q[r] for r in q_rows[nq : nq + part.nq]]
             part_v = None if v is None else [v[r] for r in v_rows[nv : nv + part.nv]]
-            result.append(_Part(group, index, bodies, part, part_q, part_v, placement))
+            result.append(Part(group, index, bodies, part, part_q, part_v, placement))
             placement = Pose.identity()
             nq, nv = nq + part.nq, nv + part.nv
     return result
 
 
-def _screw_elements(part: _Part) -> list[Element]:
+def _is_screw(part: Part) -> bool:
+    return part.joint.screw() is not None
+
+
+def _mixed_elements(model: Model, parts: list[Part], other: Part) -> Element:
+    """The elements of a model whose joints are all screws but one."""
+    first, *rest = _frame_elements(other)
+    frame = jax.tree.map(lambda leaf: leaf if isinstance(leaf, float) else leaf[0], first.placement.pose())
+    still = ScrewPlacement.still(Pose.identity())
+    run = [dataclasses.replace(element, placement=still) for element in (first, *rest)]
+    rows = [run if part is other else [_screw_element(part)] for part in parts]
+    element = in_sweep_order(model, parts, rows)
+    assert isinstance(element.placement, ScrewPlacement)
+    table = model.topology.elements
+    is_frame = (table.body == other.bodies[0]) & (table.part == other.index) & (table.column == 0)
+    placement = MixedPlacement(element.placement, is_frame.astype(model.dtype), Shared(frame))
+    return dataclasses.replace(element, placement=placement)
+
+
+def _screw_element(part: Part) -> Element:
     """The element of a screw or of a fixed joint."""
     P, p = part.placement.rotation, part.placement.position
     screw = part.joint.screw()
     if screw is None:
-        zero = Vec3.zero()
-        fixed = Mat3.identity() * 0.0
-        return [Element(ScrewPlacement(0.0, 1.0, 0.0, P, fixed, fixed, p, zero), Motion.zero(), Motion.zero())]
+        return Element(ScrewPlacement.still(part.placement), Motion.zero(), Motion.zero())
     a, d = screw.angular, screw.linear
     turns = not all(map(is_zero, (a.x, a.y, a.z)))
     # XLA would recompute the sine and the cosine in every fusion of every sweep
     sin, cos = jax.lax.optimization_barrier((jnp.sin(part.q[0]), jnp.cos(part.q[0]))) if turns else (0.0, 1.0)
     C = P.matmul(Mat3.outer(a, a))
     placement = ScrewPlacement(sin, cos, part.q[0], P - C, P.matmul(Mat3.skew(a)), C, p, P.apply(d))
-    return [Element(placement, screw, Motion.zero())]
+    return Element(placement, screw, Motion.zero())
 
 
-def _frame_elements(part: _Part) -> list[Element]:
+def _frame_elements(part: Part) -> list[Element]:
     """The elements of any joint: the first carries its pose and its bias."""
     pose = part.placement @ part.joint.transform(part.q)
     columns = part.joint.subspace(part.q) or (Motion.zero(),)
@@ -187,8 +267,8 @@ def _run_bias(joint: AbstractJoint, q, v, columns: Sequence[Motion]) -> Motion:
     return bias
 
 
-def _in_sweep_order(model: Model, parts: list[_Part], rows: list[list[Element]]) -> Element:
-    """Concatenate the elements of all parts and bring them into the order of the sweeps."""
+def in_sweep_order(model: Model, parts: list[Part], rows: list[list[Row]]) -> Row:
+    """Concatenate the elements of all parts, or whatever they have of their own, in the order of the sweeps."""
     table = model.topology.elements
     position = {key: i for i, key in enumerate(zip(table.body, table.part, table.column, strict=True))}
     order, flat, sizes = [], [], []

@@ -37,14 +37,12 @@ def hybrid_dynamics(
     Returns:
         All joint forces and all accelerations, (τ, a).
     """
-    check(model, q=q, v=v, tau=tau, a=a)
+    check(model, q=q, v=v, tau=tau, a=a, prescribed=prescribed)
     mask = jnp.asarray(prescribed, bool)
-    if mask.shape != (model.nv,):
-        raise ValueError(f"prescribed must have shape {(model.nv,)} for this model, but it has shape {mask.shape}.")
     if model.coupling is not None:
         return coupled_hybrid_dynamics(model, q, v, tau, a, mask, f_ext)
     passive = passive_forces(model, q, v)
     known = jnp.where(mask, a, 0)
-    acceleration, total = articulated(model, q, v, jnp.where(mask, 0, tau + passive), f_ext, (mask, known))
+    acceleration, total, _ = articulated(model, q, v, jnp.where(mask, 0, tau + passive), f_ext, (mask, known))
     force = jnp.where(mask, total + model.armature * known - passive, tau)
     return force, jnp.where(mask, a, acceleration)

@@ -11,9 +11,10 @@ from ..model.shapes import check
 from ..spatial import Force, Motion
 from ..spatial.operator import SpatialMatrix
 from ..sweep import leaf_to_root, root_to_leaf
-from .aba import articulated
 from .coupled import coupled_inverse_mass_product
-from .elements import elements, inertias, per_element, per_velocity
+from .elements import elements, inertias, per_element, per_velocity, rotors
+from .mass_solve import factorise, mass_solve
+from .rule import frozen
 
 
 def inverse_mass_product(
@@ -33,14 +34,22 @@ def inverse_mass_product(
             necessarily symmetric. J are the body twists of ``jacobian_product``.
         joint_matrix: P_r, likewise on the joints: one entry a degree of freedom.
     """
-    check(model, q=q, x=x)
+    given = {"joint_matrix": joint_matrix, "body_matrix": body_matrix}
+    check(model, q=q, x=x, **{name: value for name, value in given.items() if value is not None})
     if model.coupling is not None:
         return coupled_inverse_mass_product(model, q, x, body_matrix, joint_matrix)
     if joint_matrix is not None:
         model = _with_armature(model, model.armature + joint_matrix)
     if body_matrix is None:
-        return articulated(model, q, None, x)[0]
+        return per_velocity(model, _mass_product(model, q, per_element(model, x)))
     return _general_product(model, q, x, body_matrix)
+
+
+def _mass_product(model: Model, q, b) -> Array:
+    dtype = jnp.result_type(q, b, model.dtype)
+    tree, element, inertia, armature = model.topology, elements(model, q), inertias(model), rotors(model)
+    factors = frozen(factorise(tree, frozen(element), frozen(inertia), frozen(armature), dtype))
+    return mass_solve(tree, element, inertia, armature, factors, b, dtype)
 
 
 def _with_armature(model: Model, armature) -> Model:
@@ -49,16 +58,11 @@ def _with_armature(model: Model, armature) -> Model:
 
 def _general_product(model: Model, q, x, body_matrix) -> Array:
     """The two sweeps of Alg. 10 with body matrices that need not be symmetric."""
-    if jnp.shape(body_matrix) != (model.num_bodies, 6, 6):
-        raise ValueError(
-            f"body_matrix must have shape {(model.num_bodies, 6, 6)} for this model, but it has shape "
-            f"{jnp.shape(body_matrix)}."
-        )
     dtype = jnp.result_type(q, x, model.dtype)
     tree, table = model.topology, model.topology.elements
     element = elements(model, q)
     extra = SpatialMatrix.from_array(body_matrix[table.body] * table.is_last[:, None, None])
-    armature = jnp.where(table.velocity == model.nv, 1.0, per_element(model, model.armature)).astype(model.dtype)
+    armature = rotors(model)
 
     def inward(from_children, data):
         (P_children, p_children), (element, inertia, extra, armature, x) = from_children, data

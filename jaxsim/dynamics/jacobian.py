@@ -66,7 +66,7 @@ def jacobian_rate_product(
 @on_tree("forces")
 def jacobian_transpose_product(model: Model, q: Float[Array, " nq"], y: Float[Array, "nb 6"]) -> Float[Array, " nv"]:
     """x = Jᵀ y: the joint forces of wrenches y on the bodies, each in its body's frame (Sueda, Alg. 6)."""
-    check(model, q=q)
+    check(model, q=q, y=y)
     dtype = jnp.result_type(q, y, model.dtype)
 
     def step(from_children: Force, x):

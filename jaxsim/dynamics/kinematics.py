@@ -25,6 +25,15 @@ class Poses(eqx.Module):
     rotation: Float[Array, "nb 3 3"]
     position: Float[Array, "nb 3"]
 
+    def of(self, model: Model, frame: int | str) -> tuple[Float[Array, "3 3"], Float[Array, " 3"]]:
+        """The rotation and the position of one frame: a body by index or name, or a named frame of a body."""
+        body, position = model.attachment(frame)
+        R, p = self.rotation[body], self.position[body]
+        if isinstance(frame, str) and frame in model.frames:
+            turn = Quaternion.from_array(jnp.asarray(model.frames.orientation[model.frames.names.index(frame)]))
+            return R @ turn.to_matrix().to_array(), p + R @ position
+        return R, p
+
 
 @on_tree("unchanged")
 def forward_kinematics(model: Model, q: Float[Array, " nq"]) -> Poses:
@@ -42,14 +51,8 @@ def forward_kinematics(model: Model, q: Float[Array, " nq"]) -> Poses:
 def frame_pose(
     model: Model, q: Float[Array, " nq"], frame: int | str
 ) -> tuple[Float[Array, "3 3"], Float[Array, " 3"]]:
-    """The rotation and the position in the world of one frame: a body by index or name, or a named frame of a body."""
-    body, position = model.attachment(frame)
-    poses = forward_kinematics(model, q)
-    R, p = poses.rotation[body], poses.position[body]
-    if isinstance(frame, str) and frame in model.frames:
-        turn = Quaternion.from_array(jnp.asarray(model.frames.orientation[model.frames.names.index(frame)]))
-        return R @ turn.to_matrix().to_array(), p + R @ position
-    return R, p
+    """The rotation and the position in the world of one frame; for several, ``forward_kinematics(model, q).of``."""
+    return forward_kinematics(model, q).of(model, frame)
 
 
 @on_tree("unchanged")

@@ -9,9 +9,9 @@ from jaxtyping import Array, Float
 from ..model import Model
 from ..model.on_tree import on_tree
 from ..model.shapes import check
-from ..spatial import Force, Motion, Vec3
-from ..sweep import leaf_to_root, root_to_leaf
+from ..spatial import Force, Vec3
 from .elements import elements, inertias, per_element, per_velocity
+from .newton_euler import NewtonEulerData, newton_euler_recursion
 from .passive import passive_forces
 
 
@@ -42,28 +42,20 @@ def inverse_dynamics(
 def newton_euler(model: Model, q, v, a, f_ext=None) -> Float[Array, " nv"]:
     """The recursion alone, without armature, springs and dampers: M a + C v + g − Jᵀ f_ext."""
     dtype = jnp.result_type(q, v, a, model.dtype)
-    element = elements(model, q, v)
-    rates = per_element(model, v), per_element(model, a)
-    wrench = external_wrenches(model, f_ext)
+    data = motion_data(model, q, v, a, f_ext)
+    return per_velocity(model, newton_euler_recursion(model.topology, data, dtype))
 
-    def forward(parent, x):
-        (v_parent, a_parent), (element, inertia, wrench, (qd, qdd)) = parent, x
-        X = element.placement.pose()
-        vJ = element.S * qd
-        v = X.inv() @ v_parent + vJ
-        a = X.inv() @ a_parent + element.S * qdd + v.cross(vJ) + element.bias
-        f = inertia.apply(a) + v.cross_force(inertia.apply(v)) - wrench
-        return (v, a), f
 
-    def backward(from_children, x):
-        element, f = x
-        f = f + from_children
-        return element.placement.pose() @ f, element.S.dot(f)
-
-    root = Motion.zero(), Motion(Vec3.zero(), -Vec3.from_array(model.gravity))
-    f = root_to_leaf(model.topology, forward, (element, inertias(model), wrench, rates), root, dtype)
-    _, tau = leaf_to_root(model.topology, backward, (element, f), Force.zero(), dtype)
-    return per_velocity(model, tau)
+def motion_data(model: Model, q, v, a, f_ext=None) -> NewtonEulerData:
+    """What the recursion depends on, for all elements."""
+    return NewtonEulerData(
+        element=elements(model, q, v),
+        inertia=inertias(model),
+        wrench=external_wrenches(model, f_ext),
+        qd=per_element(model, v),
+        qdd=per_element(model, a),
+        gravity=Vec3.from_array(model.gravity),
+    )
 
 
 def external_wrenches(model: Model, f_ext: jax.Array | None) -> Force:

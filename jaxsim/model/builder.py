@@ -19,6 +19,7 @@ from .frames import stack_frames
 from .geometry import Mesh, PlacedShape, Shape, placed_shape, stack_geometry
 from .keyframes import stack_keyframes
 from .loops import KINDS, Loop, stack_loops
+from .mobility import moves_mass
 from .model import Model
 from .placement import Placement, finite_vector, placement_of, unit_quaternion
 from .topology import Topology
@@ -194,6 +195,7 @@ class ModelBuilder:
     def build(self, dtype=None) -> Model:
         """Make the model; leaves have JAX's default floating-point type unless ``dtype`` says otherwise."""
         dtype = jnp.zeros(0).dtype if dtype is None else dtype
+        self._check_mobility()
         topology, joints = self._topology()
         data = {index: body.coordinates for index, body in enumerate(self._bodies, start=1)}
         coupling, data = couple(topology, data, self._followers, dtype)
@@ -221,6 +223,20 @@ class ModelBuilder:
             coupling=coupling,
         )
         return self._with_controls(model, dtype)
+
+    def _check_mobility(self) -> None:
+        """Refuse joints at the ends of the tree that move no mass; coupled ones may move that of others."""
+        coupled = {*self._followers, *(follower.leader for follower in self._followers.values())}
+        carries = [False] * (len(self._bodies) + 1)
+        for index, body in reversed(list(enumerate(self._bodies, start=1))):
+            at_end = not carries[index] and index not in coupled
+            if at_end and not moves_mass(body.joint, body.inertia, body.coordinates["armature"]):
+                raise ValueError(
+                    f"The joint of {body.name!r} can move without moving any mass, so that no force determines its "
+                    "acceleration; give the body, or one that it carries, mass and rotational inertia, or give the "
+                    "joint armature."
+                )
+            carries[body.parent] |= carries[index] or body.inertia.mass > 0.0
 
     def _body_index(self, body: int | str, what: str) -> int:
         if isinstance(body, str):

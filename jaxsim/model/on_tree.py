@@ -19,8 +19,8 @@ from .shapes import check
 Function = TypeVar("Function", bound=Callable)
 
 _CONFIGURATIONS = ("q", "q0", "q1")
-_TANGENTS = ("v", "a", "dv", "x")
-_CHECKED_AS = {"q0": "q", "q1": "q", "dv": "v"}
+_TANGENTS = ("v", "a", "dv", "x", "cotangent")
+_CHECKED_AS = {"q0": "q", "q1": "q", "dv": "v", "cotangent": "x"}
 
 _RESULTS: dict[str, Callable[[Coupling, jax.Array], jax.Array]] = {
     "unchanged": lambda coupling, y: y,
@@ -29,17 +29,29 @@ _RESULTS: dict[str, Callable[[Coupling, jax.Array], jax.Array]] = {
     "forces": lambda coupling, y: coupling.forces(y),
     "columns": lambda coupling, y: coupling.forces(y.T).T,
     "matrix": lambda coupling, y: coupling.forces(coupling.forces(y).T),
+    "first_axis": lambda coupling, y: jax.tree.map(coupling.forces, y),
+    "every_axis": lambda coupling, y: jax.tree.map(lambda leaf: _every_axis(coupling, leaf), y),
 }
+
+
+def _every_axis(coupling: Coupling, y: jax.Array) -> jax.Array:
+    """Gᵀ along each axis."""
+    for axis in range(y.ndim):
+        y = jnp.moveaxis(coupling.forces(jnp.moveaxis(y, axis, 0)), 0, axis)
+    return y
 
 
 def on_tree(result: str) -> Callable[[Function], Function]:
     """Run a function on the tree of a coupled model: q ↦ G q + b and v ↦ G v go in, and ``result`` says what comes out.
 
     Joint forces come back by Gᵀ (``"forces"``), Jacobians by J G (``"columns"``), the mass matrix by Gᵀ M G
-    (``"matrix"``), coordinates by leaving out the followers (``"configuration"``, ``"tangent"``); what does not live in
-    the coordinates comes back ``"unchanged"`` (Sueda, eqs. 2.89–2.90). A model without followers is not touched.
+    (``"matrix"``), derivatives of forces by Gᵀ along the first axis or along every axis of each of their arrays
+    (``"first_axis"``, ``"every_axis"``), coordinates by leaving out the followers (``"configuration"``,
+    ``"tangent"``); what does not live in the coordinates comes back ``"unchanged"`` (Sueda, eqs. 2.89–2.90). A model
+    without followers is not touched.
 
-    Arguments are recognised by their names: q, q0, q1 are configurations, v, a, dv, x are vectors of the tangent space.
+    Arguments are recognised by their names: q, q0, q1 are configurations, v, a, dv, x and
+    cotangent are vectors of the tangent space.
     """
     back = _RESULTS[result]
 

@@ -120,6 +120,37 @@ class Topology:
                 mask[i] |= mask[p]
         return mask
 
+    @functools.cached_property
+    def moving(self) -> np.ndarray:
+        """The elements that move, in the order of the velocity coordinates."""
+        return np.argsort(self.elements.velocity, kind="stable")[: self.nv]
+
+    @functools.cached_property
+    def block(self) -> np.ndarray:
+        """The number of each element's *block*: the run of elements of one part of a joint, which share one frame."""
+        table = self.elements
+        starts = np.concatenate([[True], np.diff(table.body) != 0]) | (table.column == 0)
+        return np.cumsum(starts[: table.count]) - 1
+
+    @functools.cached_property
+    def block_members(self) -> np.ndarray:
+        """For each element, the elements of its block, padded with the number of elements to a common width."""
+        rows = [np.flatnonzero(self.block == block) for block in self.block]
+        width = max(map(len, rows), default=1)
+        return np.array([np.pad(row, (0, width - len(row)), constant_values=len(rows)) for row in rows], dtype=int)
+
+    @functools.cached_property
+    def precedes(self) -> np.ndarray:
+        """Whether coordinate j moves the block of coordinate i: a mask (i, j) that holds within a block, j ⪯ i."""
+        same = self.block[:, None] == self.block
+        return (self.ancestors | same)[np.ix_(self.moving, self.moving)]
+
+    @functools.cached_property
+    def strictly_precedes(self) -> np.ndarray:
+        """Whether coordinate j moves the parent of the block of coordinate i: a mask (i, j), j ≺ i."""
+        same = self.block[:, None] == self.block
+        return (self.ancestors & ~same)[np.ix_(self.moving, self.moving)]
+
 
 @dataclasses.dataclass(frozen=True)
 class Elements:

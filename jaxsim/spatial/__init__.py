@@ -2,6 +2,7 @@
 
 from . import se3 as se3
 from . import so3 as so3
+from .coriolis import Coriolis as Coriolis
 from .inertia import ArticulatedInertia as ArticulatedInertia
 from .inertia import Inertia as Inertia
 from .matrix import Mat3 as Mat3

@@ -61,6 +61,15 @@ class Inertia:
         J = Sym3.congruence(R, self.second_moment) + Sym3.cross_cross(p, h + moved)
         return Inertia(self.mass, moved, J)
 
+    def rate(self, s: Motion) -> Inertia:
+        """s×*I − I s×: how the inertia changes while its bodies move along the screw s.
+
+        ḣ = ω×h + m u and J̇ = [ω]×J − J[ω]× − [u]×[h]× − [h]×[u]×; the mass stays.
+        """
+        turned = Mat3.skew(s.angular).matmul(self.second_moment.to_matrix())
+        J = Sym3.upper(turned + turned.T) + Sym3.cross_cross(s.linear, self.first_moment) * 2.0
+        return Inertia(0.0, s.angular.cross(self.first_moment) + s.linear * self.mass, J)
+
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)

@@ -27,7 +27,7 @@ _ARM = (
 
 
 def humanoid(floating: bool = True) -> Model:
-    """A body of 30 links: pelvis, two spine joints, neck, legs of six joints and arms of seven; about 58 kg.
+    """A body of 30 links: pelvis, two spine joints, neck, legs of six joints and arms of seven; 64 kg.
 
     Args:
         floating: whether the pelvis moves freely (35 degrees of freedom) or is fixed to the world (29).

@@ -1,0 +1,133 @@
+"""The recursion of Newton and Euler on the elements of a tree, with its differentiation rule.
+
+The tangent sweep is the derivative of the recursion in the frames of the elements, where a perturbation of a pose is a
+twist ε with dX = X ε×. Transposed, it is the pass outward with μ, the motion conjugate to the joint forces, and
+inward with the forces h and b (Singh et al. 2022, eqs. 7–10, contracted with μ).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import jax
+
+from ..model.topology import Topology
+from ..spatial import Force, Inertia, Motion, Scalar, Vec3
+from ..sweep import leaf_to_root, root_to_leaf
+from .elements import Element
+from .rule import linear_step, vanishes, with_tangent
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class NewtonEulerData:
+    """What the recursion depends on, stacked over the elements in sweep order.
+
+    Attributes:
+        element: poses, subspaces and biases.
+        inertia: the inertia that each element carries.
+        wrench: the external wrench on it, in its frame.
+        qd: its velocity and
+        qdd: its acceleration.
+        gravity: the acceleration of gravity, in the world frame.
+    """
+
+    element: Element
+    inertia: Inertia
+    wrench: Force
+    qd: Scalar
+    qdd: Scalar
+    gravity: Vec3
+
+
+def newton_euler_recursion(tree: Topology, data: NewtonEulerData, dtype) -> jax.Array:
+    """The joint force of every element, in sweep order."""
+    return with_tangent(
+        lambda data: _recursion(tree, data, dtype), lambda data, d: _tangent(tree, data, d, dtype), data
+    )
+
+
+def _recursion(tree: Topology, data: NewtonEulerData, dtype) -> jax.Array:
+    _, _, f = _outward(tree, data, dtype, keep_motion=False)
+    return _inward(tree, data.element, f, dtype)[1]
+
+
+def _outward(tree: Topology, data: NewtonEulerData, dtype, keep_motion: bool):
+    """Velocities, accelerations and the forces that they need, each in its element's frame."""
+
+    def step(parent, x):
+        (v_parent, a_parent), (element, inertia, wrench, qd, qdd) = parent, x
+        X = element.placement.pose()
+        vJ = element.S * qd
+        v = X.inv() @ v_parent + vJ
+        a = X.inv() @ a_parent + element.S * qdd + v.cross(vJ) + element.bias
+        f = inertia.apply(a) + v.cross_force(inertia.apply(v)) - wrench
+        return (v, a), ((v, a, f) if keep_motion else (None, None, f))
+
+    root = Motion.zero(), Motion(Vec3.zero(), -data.gravity)
+    return root_to_leaf(tree, step, (data.element, data.inertia, data.wrench, data.qd, data.qdd), root, dtype)
+
+
+def _inward(tree: Topology, element: Element, f: Force, dtype) -> tuple[Force, jax.Array]:
+    """The forces transmitted by the elements, and their components along the axes."""
+
+    def step(from_children, x):
+        element, f = x
+        f = f + from_children
+        return element.placement.pose() @ f, (f, element.S.dot(f))
+
+    return leaf_to_root(tree, step, (element, f), Force.zero(), dtype)[1]
+
+
+def _tangent(tree: Topology, data: NewtonEulerData, d: NewtonEulerData, dtype) -> tuple[jax.Array, jax.Array]:
+    """The joint forces and their derivative along the perturbation d."""
+    v, a, f = _outward(tree, data, dtype, keep_motion=True)
+    carried, tau = _inward(tree, data.element, f, dtype)
+    return tau, newton_euler_tangent(tree, data, d, (v, a, carried), dtype)
+
+
+def newton_euler_motion(tree: Topology, data: NewtonEulerData, dtype) -> tuple[Motion, Motion, Force]:
+    """Velocity, acceleration and transmitted force of every element, in its frame."""
+    v, a, f = _outward(tree, data, dtype, keep_motion=True)
+    return v, a, _inward(tree, data.element, f, dtype)[0]
+
+
+def newton_euler_tangent(tree: Topology, data: NewtonEulerData, d: NewtonEulerData, motion, dtype) -> jax.Array:
+    """The derivative of the joint forces along d, where (v, a, f) are the motion and the transmitted forces."""
+    v, a, f = motion
+    if vanishes((d.element, d.qd, d.qdd, d.gravity)):
+        df = d.inertia.apply(a) + v.cross_force(d.inertia.apply(v)) - d.wrench
+    else:
+        df = _tangent_outward(tree, data, d, v, a, dtype)
+
+    @linear_step
+    def step(from_children, x):
+        element, d_element, f, df = x
+        df = df + from_children
+        shift = element.placement.displacement(d_element.placement)
+        return element.placement.pose() @ (df + shift.cross_force(f)), element.S.dot(df) + d_element.S.dot(f)
+
+    return leaf_to_root(tree, step, (data.element, d.element, f, df), Force.zero(), dtype)[1]
+
+
+def _tangent_outward(tree: Topology, data: NewtonEulerData, d: NewtonEulerData, v, a, dtype) -> Force:
+    """The derivative of the force that each element's own motion needs."""
+
+    @linear_step
+    def step(parent, x):
+        (dv_parent, da_parent), (data, d, v, a) = parent, x
+        (element, I, qd, qdd), (d_element, dI, d_wrench, dqd, dqdd) = data, d
+        X, shift = element.placement.pose(), element.placement.displacement(d_element.placement)
+        S, dS = element.S, d_element.S
+        vJ, dvJ = S * qd, S * dqd + dS * qd
+        aJ = S * qdd + v.cross(vJ) + element.bias
+        dv = X.inv() @ dv_parent + (v - vJ).cross(shift) + dvJ
+        daJ = S * dqdd + dS * qdd + dv.cross(vJ) + v.cross(dvJ) + d_element.bias
+        da = X.inv() @ da_parent + (a - aJ).cross(shift) + daJ
+        df = I.apply(da) + dv.cross_force(I.apply(v)) + v.cross_force(I.apply(dv)) - d_wrench
+        return (dv, da), df + (dI.apply(a) + v.cross_force(dI.apply(v)))
+
+    root = Motion.zero(), Motion(Vec3.zero(), -d.gravity)
+    known = data.element, data.inertia, data.qd, data.qdd
+    perturbed = d.element, d.inertia, d.wrench, d.qd, d.qdd
+    return root_to_leaf(tree, step, (known, perturbed, v, a), root, dtype)
