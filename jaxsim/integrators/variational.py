@@ -170,4 +170,8 @@ def _residual(z: Array, theta: tuple[StepProblem, Array]) -> Array:
 def _linearise(z: Array, theta: tuple[StepProblem, Array]):
     problem, _ = theta
     factors = factorise(problem, evaluate(problem, z), z)
-    return lambda b: solve(factors, b)
+
+    def inverse(b: Array) -> Array:
+        return solve(factors, b)
+
+    return inverse, lambda c: jax.linear_transpose(inverse, z)(c)[0]

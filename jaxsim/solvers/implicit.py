@@ -29,7 +29,7 @@ def implicit_root(
     factorisation. None of the three functions may close over values that are differentiated: whatever the residual
     depends on belongs into θ, any pytree.
     """
-    dynamic, static = eqx.partition(theta, eqx.is_inexact_array)
+    dynamic, static = eqx.partition(theta, eqx.is_array)
 
     @jax.custom_jvp
     def root(dynamic):

@@ -3,13 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array
 
 from .newton import SolverInfo, max_norm
+
+_FAST = 0.1
+
+
+class _Trial(NamedTuple):
+    """A step from ``z`` along ``delta`` with the factors at hand: the next one if ``open``, else how the last went."""
+
+    z: Array
+    delta: Array
+    size: Array
+    t: Array
+    error: Array
+    first: Array
+    open: Array
+    done: Array
+    stalled: Array
 
 
 def natural_newton(
@@ -23,49 +39,59 @@ def natural_newton(
     max_iterations: int = 20,
     max_halvings: int = 8,
 ) -> tuple[Array, SolverInfo]:
-    """z with ‖r(z)‖ ≤ tolerance, where each iteration factorises once and solves twice.
+    """z with ‖r(z)‖ ≤ tolerance, with as few factorisations as possible.
 
     ``residual(z)`` returns r(z) and its size ‖r(z)‖ in units of the caller's choice, ``factorise(z)`` returns r(z) and the
-    factors F of J = ∂r/∂z, and ``solve(F, b)`` is J⁻¹b. With δ = −J⁻¹r(z), the step t δ
-    is taken for the first t = 1, ½, ¼, … that passes the natural monotonicity test (Deuflhard 2011, §3.1.1)
+    factors F of J = ∂r/∂z, and ``solve(F, b)`` is J⁻¹b. With δ = −J⁻¹r(z), the step t δ is taken for the first
+    t = 1, ½, ¼, … that passes the natural monotonicity test (Deuflhard 2011, §3.1.1)
 
         ‖δ̄‖ ≤ (1 − t/4) ‖δ‖,   δ̄ = −J⁻¹ r(z + t δ),
 
-    which no scaling of the equations can spoil. After a full step the simplified correction δ̄, already known, is added
-    too; this makes the convergence cubic. The iteration ends when ‖r(z + δ)‖ ≤ tolerance and |δ̄| ≤ step_tolerance; the
-    reported residual is r(z + δ), and the point handed back is one correction better. A failed solve hands back the
-    last point that passed the test.
+    which no scaling of the equations can spoil. As long as full steps shrink the correction tenfold, further ones use the
+    same factors. The iteration ends when ‖r(z + δ)‖ ≤ tolerance and |δ̄| ≤ step_tolerance: the reported residual is
+    r(z + δ), and the point handed back, z + δ + δ̄, is better still. A failed solve hands back the last point that passed
+    the test. Iterations count factorisations.
     """
-    dtype = guess.dtype
     no = jnp.zeros((), bool)
+
+    def attempt(F: Any, trial: _Trial) -> _Trial:
+        ahead = trial.z + trial.t * trial.delta
+        r, error = residual(ahead)
+        correction = -solve(F, r)
+        left = max_norm(correction)
+        done = (error <= tolerance) & (left <= step_tolerance)
+        accepted = done | (left <= (1.0 - 0.25 * trial.t) * trial.size)
+        full = accepted & (trial.t == 1.0)
+        fast = full & (left <= _FAST * trial.size) & ~done
+        shorten = ~accepted & trial.first & (trial.t > 0.5**max_halvings)
+        z = jnp.where(accepted, ahead, trial.z)
+        # the last correction is already known, so it is added where the next step would start with new factors
+        z = jnp.where(full & ~fast, ahead + correction, z)
+        return _Trial(
+            z,
+            jnp.where(accepted, correction, trial.delta),
+            jnp.where(accepted, left, trial.size),
+            jnp.where(accepted, trial.t, 0.5 * trial.t),
+            jnp.where(accepted, error, trial.error),
+            trial.first & ~accepted,
+            fast | shorten,
+            done,
+            ~accepted & trial.first & ~shorten,
+        )
 
     def iterate(carry):
         z, _, count, _, _ = carry
         r, F = factorise(z)
         delta = -solve(F, r)
-        size = max_norm(delta)
-
-        def shorten(trial):
-            t = 0.5 * trial[0]
-            ahead = z + t * delta
-            r, error = residual(ahead)
-            correction = -solve(F, r)
-            left = max_norm(correction)
-            done = (error <= tolerance) & (left <= step_tolerance)
-            return t, ahead, correction, error, done | (left <= (1.0 - 0.25 * t) * size), done
-
-        def rejected(trial):
-            return ~trial[4] & (trial[0] > 0.5**max_halvings)
-
-        start = jnp.asarray(2.0, dtype), z, jnp.zeros_like(z), jnp.asarray(jnp.inf, dtype), no, no
-        t, ahead, correction, error, accepted, done = jax.lax.while_loop(rejected, shorten, start)
-        ahead = ahead + jnp.where(t == 1.0, correction, 0.0)
-        return jnp.where(accepted, ahead, z), error, count + 1, done, ~accepted
+        one = jnp.ones((), guess.dtype)
+        start = _Trial(z, delta, max_norm(delta), one, one * jnp.inf, ~no, ~no, no, no)
+        end = jax.lax.while_loop(lambda trial: trial.open, lambda trial: attempt(F, trial), start)
+        return end.z, end.error, count + 1, end.done, end.stalled
 
     def unfinished(carry):
         _, _, count, done, stalled = carry
         return ~done & ~stalled & (count < max_iterations)
 
-    start = guess, jnp.asarray(jnp.inf, dtype), jnp.zeros((), jnp.int32), no, no
+    start = guess, jnp.asarray(jnp.inf, guess.dtype), jnp.zeros((), jnp.int32), no, no
     z, error, count, done, _ = jax.lax.while_loop(unfinished, iterate, start)
     return z, SolverInfo(done, error, count)

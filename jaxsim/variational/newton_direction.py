@@ -12,8 +12,8 @@ Factors = elimination.Factors | screw_elimination.ScrewFactors
 
 
 def factorise(problem: StepProblem, nodes: Nodes, z: Float[Array, "s nv"]) -> Factors:
-    """Eliminate all joints, from the leaves to the root, in O(s³ n): by components where that is fast to compile."""
-    if problem.s <= 2 and not ball_parts(problem.model):
+    """Eliminate all joints, from the leaves to the root, in O(s³ n): row by row where all are screws."""
+    if not ball_parts(problem.model):
         return screw_elimination.factorise(problem, nodes)
     return elimination.factorise(problem, nodes, z)
 

@@ -1,7 +1,7 @@
-"""The elimination of ``elimination.py`` for screw joints, component by component.
+"""The elimination of ``elimination.py`` for screw joints, row by row.
 
-The same equations with every 6×6 block a ``SpatialMatrix`` and every coefficient a ``Motion`` or a ``Force``, so that in a batch
-of worlds each operation is one contiguous loop. The graph grows with s³, hence only for few control points.
+The same equations with every row of D one array along x, and everything else in components: in a batch of worlds all
+operations are long loops, and the graph stays small for every order.
 """
 
 from __future__ import annotations
@@ -16,14 +16,16 @@ from jaxtyping import Array, Float
 
 from ..dynamics.elements import per_element, per_velocity
 from ..model import Model
-from ..spatial import Force, Motion, Scalar
+from ..spatial import Force, Mat3, Motion, Scalar, Vec3
 from ..spatial.operator import SpatialMatrix
+from ..spatial.vector import stack_last
 from ..sweep import leaf_to_root, root_to_leaf
 from .blocks import Shape, newton_shape
-from .elimination import wrench_response
+from .elimination import small_inverse, wrench_response
 from .nodes import Nodes, StepProblem
 
-Rows = tuple[tuple[Motion, ...], ...]
+Motions = tuple[tuple[Motion, ...], ...]
+Forces = tuple[tuple[Force, ...], ...]
 
 
 @jax.tree_util.register_dataclass
@@ -33,46 +35,46 @@ class ScrewFactors:
 
     Attributes:
         W: motions that multiply the parts of f.
-        V: motions that the unknowns add to the parts of x.
+        V: what the unknowns add to x, (n, C) each.
         H: forces that the unknowns add to the parts of f.
-        X: forces that multiply the parts of x.
+        X: what multiplies x, (n, C) each.
         inverse: Λ⁻¹, row by row.
     """
 
-    W: Rows
-    V: Rows
-    H: tuple[tuple[Force, ...], ...]
-    X: tuple[tuple[Force, ...], ...]
+    W: Motions
+    V: tuple[Array, ...]
+    H: Forces
+    X: tuple[Array, ...]
     inverse: tuple[tuple[Scalar, ...], ...]
     model: Model
 
 
 def factorise(problem: StepProblem, nodes: Nodes) -> ScrewFactors:
     """Eliminate all joints, from the leaves to the root."""
-    sizes, model = newton_shape(problem), problem.model
+    sizes, model, dtype = newton_shape(problem), problem.model, nodes.q.dtype
     W, theta = _rows(problem, nodes, sizes)
     V, shift = _columns(problem, nodes, sizes)
     own = _answers(problem, nodes, sizes)
     Lambda0 = _joint_terms(problem, sizes)
+    C = 6 * (problem.s + 1 + len(sizes.poses))
 
     def step(D, x):
         own, W, theta, V, shift, Lambda0 = x
-        D = tuple(tuple(a + b for a, b in zip(row, more, strict=True)) for row, more in zip(D, own, strict=True))
-        H = tuple(_sub(_apply(D, column), turn) for column, turn in zip(V, shift, strict=True))
+        D = tuple(_with_own(rows, blocks, C) for rows, blocks in zip(D, own, strict=True))
+        H = tuple(
+            tuple(_contract(rows, column) - turn for rows, turn in zip(D, turns, strict=True))
+            for column, turns in zip(V, shift, strict=True)
+        )
         Lambda = [[a + _dot(row, h) for a, h in zip(line, H, strict=True)] for line, row in zip(Lambda0, W, strict=True)]
-        Theta = [_add(_apply_transposed(D, row), more) for row, more in zip(W, theta, strict=True)]
         inverse = _inverse(Lambda)
-        X = tuple(_combine(line, Theta, -1.0) for line in inverse)
+        Theta = [_dot(row, D) + more for row, more in zip(W, theta, strict=True)]
+        X = tuple(-sum(a * row for a, row in zip(line, Theta, strict=True)) for line in inverse)
         for h, answer in zip(H, X, strict=True):
-            D = tuple(tuple(a + SpatialMatrix.outer(f, g) for a, g in zip(row, answer, strict=True)) for row, f in zip(D, h, strict=True))
+            D = tuple(rows + f * answer for rows, f in zip(D, h, strict=True))
         return D, (H, X, inverse)
 
-    points = problem.s + 1
-    zero = tuple(
-        tuple(SpatialMatrix.zero() for _ in range(points + len(sizes.poses))) for _ in range(points + len(sizes.impulses))
-    )
-    data = own, W, theta, V, shift, Lambda0
-    _, (H, X, inverse) = leaf_to_root(model.topology, step, data, zero, nodes.q.dtype)
+    zero = tuple(jax.tree.map(lambda _: jnp.zeros(C, dtype), Force.zero()) for _ in own)
+    _, (H, X, inverse) = leaf_to_root(model.topology, step, (own, W, theta, V, shift, Lambda0), zero, dtype)
     return ScrewFactors(W, V, H, X, inverse, model)
 
 
@@ -91,19 +93,16 @@ def solve(factors: ScrewFactors, b: Float[Array, "s nv"]) -> Float[Array, "s nv"
 
     def outward(x_parent, x):
         y, X, V = x
-        y = tuple(value + _dot(x_parent, answer) for value, answer in zip(y, X, strict=True))
-        moved = x_parent
-        for value, column in zip(y, V, strict=True):
-            moved = tuple(m + part * value for m, part in zip(moved, column, strict=True))
-        return moved, y
+        y = tuple(value + jnp.sum(row * x_parent) for value, row in zip(y, X, strict=True))
+        return x_parent + sum(column * value for column, value in zip(V, y, strict=True)), y
 
-    no_force, no_motion = tuple(Force.zero() for _ in factors.W[0]), tuple(Motion.zero() for _ in factors.V[0])
-    _, y = leaf_to_root(model.topology, inward, (per_row, factors.W, factors.H, factors.inverse), no_force, b.dtype)
-    y = root_to_leaf(model.topology, outward, (y, factors.X, factors.V), no_motion, b.dtype)
+    still, unloaded = jnp.zeros_like(factors.V[0][0]), tuple(Force.zero() for _ in factors.W[0])
+    _, y = leaf_to_root(model.topology, inward, (per_row, factors.W, factors.H, factors.inverse), unloaded, b.dtype)
+    y = root_to_leaf(model.topology, outward, (y, factors.X, factors.V), still, b.dtype)
     return jnp.stack([per_velocity(model, row) for row in y])
 
 
-def _rows(problem: StepProblem, nodes: Nodes, sizes: Shape) -> tuple[Rows, tuple]:
+def _rows(problem: StepProblem, nodes: Nodes, sizes: Shape) -> tuple[Motions, tuple[Array, ...]]:
     """W^{α·}: a^{αβ}S̄^β + [α = β] w Δt Ṡ^α on δ̄μ^β and S̄^α on δ̄Γ^α; θ^{α·}: w Δt S̄^α ×* μ̄^α on δ̄v^α."""
     rule, h, points = problem.rule, problem.h, range(problem.s + 1)
     W, theta = [], []
@@ -114,12 +113,12 @@ def _rows(problem: StepProblem, nodes: Nodes, sizes: Shape) -> tuple[Rows, tuple
         on_mu[alpha] = on_mu[alpha] + _at(nodes.twist, alpha).cross(S) * weight
         on_gamma = [S if beta == alpha else Motion.zero() for beta in sizes.impulses]
         turn = S.cross_force(mu) * weight
-        theta.append((*(turn if beta == alpha else Force.zero() for beta in points), *(Force.zero() for _ in sizes.poses)))
+        theta.append(_joined([turn if beta == alpha else None for beta in points] + [None for _ in sizes.poses], turn))
         W.append((*on_mu, *on_gamma))
     return tuple(W), tuple(theta)
 
 
-def _columns(problem: StepProblem, nodes: Nodes, sizes: Shape) -> tuple[Rows, tuple]:
+def _columns(problem: StepProblem, nodes: Nodes, sizes: Shape) -> tuple[tuple[Array, ...], Forces]:
     """V^{·γ}: b^{ργ}/Δt S̄^ρ + [ρ = γ] Ṡ^γ in δ̄v^ρ and S̄^γ in η^γ; the shift −S̄^γ ×* f^γ in δ̄μ^γ and δ̄Γ^γ."""
     b, h, points = problem.rule.b, problem.h, range(problem.s + 1)
     V, shift = [], []
@@ -127,12 +126,12 @@ def _columns(problem: StepProblem, nodes: Nodes, sizes: Shape) -> tuple[Rows, tu
         S = _at(nodes.S, gamma)
         in_v = [_at(nodes.S, rho) * (float(b[rho, gamma]) / h) for rho in points]
         in_v[gamma] = in_v[gamma] + _at(nodes.twist, gamma).cross(S)
-        in_eta = [S if nu == gamma else Motion.zero() for nu in sizes.poses]
+        in_eta = [S if nu == gamma else None for nu in sizes.poses]
         in_mu = [-S.cross_force(_at(nodes.mu, gamma)) if alpha == gamma else Force.zero() for alpha in points]
         in_gamma = [
             -S.cross_force(_at(nodes.gamma, gamma)) if alpha == gamma else Force.zero() for alpha in sizes.impulses
         ]
-        V.append((*in_v, *in_eta))
+        V.append(_joined([*in_v, *in_eta], S))
         shift.append((*in_mu, *in_gamma))
     return tuple(V), tuple(shift)
 
@@ -159,68 +158,58 @@ def _joint_terms(problem: StepProblem, sizes: Shape) -> tuple[tuple[Scalar, ...]
 
 
 def _answers(problem: StepProblem, nodes: Nodes, sizes: Shape) -> tuple:
-    """What each element itself answers, as blocks [part of f][part of x]."""
-    points, zero = range(problem.s + 1), SpatialMatrix.zero()
-    rows = []
-    for alpha in points:
-        inertia = SpatialMatrix.from_inertia(_at(nodes.inertia, alpha))
-        rows.append((*(inertia if rho == alpha else zero for rho in points), *(zero for _ in sizes.poses)))
-    if sizes.impulses:
-        by_pose, by_twist = wrench_response(problem, nodes)
-        for alpha in sizes.impulses:
-            pose = _at(by_pose, alpha)
-            twist = zero if by_twist is None else _at(by_twist, alpha)
-            rows.append(
-                (
-                    *(twist if rho == alpha else zero for rho in points),
-                    *(pose if nu == alpha else zero for nu in sizes.poses),
-                )
-            )
+    """What each element itself answers: for each part of f, the places in x and the 6×6 blocks there, row by row."""
+    points = range(problem.s + 1)
+    rows = [((alpha, _block_rows(SpatialMatrix.from_inertia(_at(nodes.inertia, alpha)))),) for alpha in points]
+    if not sizes.impulses:
+        return tuple(rows)
+    by_pose, by_twist = wrench_response(problem, nodes)
+    for alpha in sizes.impulses:
+        blocks = [] if by_twist is None else [(alpha, _block_rows(_at(by_twist, alpha)))]
+        if alpha in sizes.poses:
+            blocks.append((len(points) + sizes.poses.index(alpha), _block_rows(_at(by_pose, alpha))))
+        rows.append(tuple(blocks))
     return tuple(rows)
 
 
+def _block_rows(matrix: SpatialMatrix) -> Force:
+    """The six rows of a 6×6 matrix, each (n, 6), as the components of a force."""
+
+    def rows(left: Mat3, right: Mat3) -> Vec3:
+        both = zip(left.rows(), right.rows(), strict=True)
+        return Vec3(*(stack_last(a.x, a.y, a.z, b.x, b.y, b.z) for a, b in both))
+
+    return Force(rows(matrix.A, matrix.B), rows(matrix.C, matrix.D))
+
+
+def _with_own(rows: Force, blocks, C: int) -> Force:
+    """Add 6×6 blocks to six rows of D, each at its place along x."""
+    for place, block in blocks:
+        before = 6 * place
+        rows = rows + jax.tree.map(lambda row, b=before: jnp.pad(row, (b, C - b - row.shape[-1])), block)
+    return rows
+
+
+def _joined(parts: Sequence[Motion | Force | None], like: Motion | Force) -> Array:
+    """Motions or forces one after the other along a new last axis, zeros for ``None``."""
+    zero = jnp.zeros_like(like.to_array())
+    return jnp.concatenate([zero if part is None else part.to_array() for part in parts], axis=-1)
+
+
 def _at(tree, point: int):
-    """One control point of a pytree with leaves (s + 1, n); literal numbers stay as they are."""
-    return jax.tree.map(lambda leaf: leaf if isinstance(leaf, float) or np.ndim(leaf) == 0 else leaf[point], tree)
+    """One control point of a pytree with leaves (s + 1, n); numbers that hold for all stay as they are."""
+    return jax.tree.map(lambda leaf: leaf if np.ndim(leaf) == 0 else leaf[point], tree)
 
 
 def _dot(motions: Sequence[Motion], forces: Sequence[Force]) -> Scalar:
     return sum(m.dot(f) for m, f in zip(motions, forces, strict=True))
 
 
-def _apply(D, motions: Sequence[Motion]) -> tuple[Force, ...]:
-    return tuple(_total([block.apply(m) for block, m in zip(row, motions, strict=True)]) for row in D)
-
-
-def _apply_transposed(D, motions: Sequence[Motion]) -> tuple[Force, ...]:
-    return tuple(_total([row[k].T.apply(m) for row, m in zip(D, motions, strict=True)]) for k in range(len(D[0])))
-
-
-def _total(forces: Sequence[Force]) -> Force:
-    total = forces[0]
-    for force in forces[1:]:
-        total = total + force
-    return total
-
-
-def _add(a: Sequence[Force], b: Sequence[Force]) -> tuple[Force, ...]:
-    return tuple(x + y for x, y in zip(a, b, strict=True))
-
-
-def _sub(a: Sequence[Force], b: Sequence[Force]) -> tuple[Force, ...]:
-    return tuple(x - y for x, y in zip(a, b, strict=True))
-
-
-def _combine(weights: Sequence[Scalar], rows: Sequence[Sequence[Force]], sign: float) -> tuple[Force, ...]:
-    """sign · Σ weight · row."""
-    scaled = [[f * (sign * weight) for f in row] for weight, row in zip(weights, rows, strict=True)]
-    return tuple(_total(parts) for parts in zip(*scaled, strict=True))
+def _contract(rows: Force, column: Array) -> Force:
+    return jax.tree.map(lambda row: jnp.sum(row * column), rows)
 
 
 def _inverse(A: Sequence[Sequence[Scalar]]) -> tuple[tuple[Scalar, ...], ...]:
-    """A⁻¹ of a 1×1 or 2×2 matrix of scalars."""
-    if len(A) == 1:
-        return ((1.0 / A[0][0],),)
-    (a, b), (c, d) = A
-    scale = 1.0 / (a * d - b * c)
-    return (d * scale, -b * scale), (-c * scale, a * scale)
+    """A⁻¹ of a small matrix of scalars."""
+    inverse = small_inverse(jnp.stack([jnp.stack(row) for row in A]))
+    return tuple(tuple(row) for row in inverse)
