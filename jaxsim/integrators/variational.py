@@ -13,19 +13,20 @@ from ..dynamics import inverse_mass_product, mass_matrix
 from ..model import Model, difference, integrate
 from ..solvers.implicit import implicit_root
 from ..solvers.natural_newton import natural_newton
-from ..solvers.newton import SolverInfo, max_norm
-from ..variational import dense, newton_direction, quasi_newton
+from ..solvers.newton import SolverInfo, max_norm, newton
+from ..variational import dense, newton_direction
 from ..variational.chart import ball_parts, rate_at_start, retract
 from ..variational.forces import AbstractBodyForce
 from ..variational.guess import extrapolate, steady
 from ..variational.linearisation import Linearisation, linearise_screws
 from ..variational.newton_direction import factorise, solve
 from ..variational.nodes import StepProblem, evaluate
+from ..variational.quasi_newton import approximate_direction
 from ..variational.residual import end_momentum, residual, scale
 from .base import AbstractIntegrator, Info, initial_state
 
 
-_SOLVERS = {"recursive": newton_direction, "dense": dense, "quasi-newton": quasi_newton}
+_SOLVERS = "recursive", "dense", "quasi-newton"
 
 
 class VariationalState(eqx.Module):
@@ -130,8 +131,10 @@ class Variational(AbstractIntegrator):
 
     def _solve(self, theta: tuple[StepProblem, Array]) -> tuple[Array, SolverInfo]:
         problem, guess = theta
-        method = _SOLVERS[self.solver]
         tolerance, step_tolerance = tolerances(self.tolerance, problem.model.nv, guess.dtype)
+        if self.solver == "quasi-newton":
+            return _quasi_newton(theta, tolerance, self.max_iterations)
+        method = newton_direction if self.solver == "recursive" else dense
 
         def measured(z):
             nodes = evaluate(problem, z)
@@ -151,6 +154,20 @@ class Variational(AbstractIntegrator):
             step_tolerance=step_tolerance,
             max_iterations=self.max_iterations,
         )
+
+
+def _quasi_newton(theta: tuple[StepProblem, Array], tolerance: float, max_iterations: int) -> tuple[Array, SolverInfo]:
+    """Plain iteration with the approximate direction, as Lee et al. have it."""
+    problem, guess = theta
+    unit = scale(problem, evaluate(problem, guess))
+    return newton(
+        lambda z: _residual(z, theta) / unit,
+        lambda z, r: approximate_direction(problem, r * unit),
+        guess,
+        tolerance=tolerance,
+        max_iterations=max_iterations,
+        max_halvings=0,
+    )
 
 
 def tolerances(asked: float | None, nv: int, dtype) -> tuple[float, float]:

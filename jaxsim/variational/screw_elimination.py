@@ -54,13 +54,13 @@ def factorise(problem: StepProblem, nodes: Nodes) -> ScrewFactors:
     sizes, model, dtype = newton_shape(problem), problem.model, nodes.q.dtype
     W, theta = _rows(problem, nodes, sizes)
     V, shift = _columns(problem, nodes, sizes)
-    own = _answers(problem, nodes, sizes)
+    places, own = _answers(problem, nodes, sizes)
     Lambda0 = _joint_terms(problem, sizes)
     C = 6 * (problem.s + 1 + len(sizes.poses))
 
     def step(D, x):
         own, W, theta, V, shift, Lambda0 = x
-        D = tuple(_with_own(rows, blocks, C) for rows, blocks in zip(D, own, strict=True))
+        D = tuple(_with_own(*rows, C) for rows in zip(D, places, own, strict=True))
         H = tuple(
             tuple(_contract(rows, column) - turn for rows, turn in zip(D, turns, strict=True))
             for column, turns in zip(V, shift, strict=True)
@@ -157,19 +157,20 @@ def _joint_terms(problem: StepProblem, sizes: Shape) -> tuple[tuple[Scalar, ...]
     )
 
 
-def _answers(problem: StepProblem, nodes: Nodes, sizes: Shape) -> tuple:
-    """What each element itself answers: for each part of f, the places in x and the 6×6 blocks there, row by row."""
+def _answers(problem: StepProblem, nodes: Nodes, sizes: Shape) -> tuple[list[list[int]], tuple[Forces, ...]]:
+    """What each element itself answers: for each part of f, places along x and the 6×6 blocks there, row by row."""
     points = range(problem.s + 1)
-    rows = [((alpha, _block_rows(SpatialMatrix.from_inertia(_at(nodes.inertia, alpha)))),) for alpha in points]
+    places = [[alpha] for alpha in points]
+    blocks = [(_block_rows(SpatialMatrix.from_inertia(_at(nodes.inertia, alpha))),) for alpha in points]
     if not sizes.impulses:
-        return tuple(rows)
+        return places, tuple(blocks)
     by_pose, by_twist = wrench_response(problem, nodes)
     for alpha in sizes.impulses:
-        blocks = [] if by_twist is None else [(alpha, _block_rows(_at(by_twist, alpha)))]
-        if alpha in sizes.poses:
-            blocks.append((len(points) + sizes.poses.index(alpha), _block_rows(_at(by_pose, alpha))))
-        rows.append(tuple(blocks))
-    return tuple(rows)
+        parts = [] if by_twist is None else [(alpha, by_twist)]
+        parts += [(len(points) + sizes.poses.index(alpha), by_pose)] if alpha in sizes.poses else []
+        places.append([place for place, _ in parts])
+        blocks.append(tuple(_block_rows(_at(matrix, alpha)) for _, matrix in parts))
+    return places, tuple(blocks)
 
 
 def _block_rows(matrix: SpatialMatrix) -> Force:
@@ -182,11 +183,11 @@ def _block_rows(matrix: SpatialMatrix) -> Force:
     return Force(rows(matrix.A, matrix.B), rows(matrix.C, matrix.D))
 
 
-def _with_own(rows: Force, blocks, C: int) -> Force:
+def _with_own(rows: Force, places: Sequence[int], blocks: Sequence[Force], C: int) -> Force:
     """Add 6×6 blocks to six rows of D, each at its place along x."""
-    for place, block in blocks:
-        before = 6 * place
-        rows = rows + jax.tree.map(lambda row, b=before: jnp.pad(row, (b, C - b - row.shape[-1])), block)
+    for place, block in zip(places, blocks, strict=True):
+        around = 6 * place, C - 6 * place - 6
+        rows = rows + jax.tree.map(lambda row, around=around: jnp.pad(row, around), block)
     return rows
 
 

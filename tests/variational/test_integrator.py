@@ -93,7 +93,7 @@ def test_solvers_find_the_same_step(system):
     model, q, v, tau, forces = system
     found = {}
     for solver in ("recursive", "dense", "quasi-newton"):
-        integrator = Variational(0.01, 2, forces, solver=solver)
+        integrator = Variational(0.01, 2, forces, solver=solver, max_iterations=100)
         state, info = jax.jit(lambda q, i=integrator: step(model, i, q, v, tau))(q)
         assert info.converged
         found[solver] = state.q
