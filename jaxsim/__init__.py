@@ -46,10 +46,13 @@ from .dynamics import mass_matrix as mass_matrix
 from .dynamics import momentum as momentum
 from .dynamics import passive_forces as passive_forces
 from .integrators import AbstractIntegrator as AbstractIntegrator
+from .integrators import HermiteSimpson as HermiteSimpson
 from .integrators import Info as Info
 from .integrators import RungeKutta4 as RungeKutta4
 from .integrators import SemiImplicitEuler as SemiImplicitEuler
 from .integrators import State as State
+from .integrators import Variational as Variational
+from .integrators import VariationalState as VariationalState
 from .joints import AbstractJoint as AbstractJoint
 from .joints import Composite as Composite
 from .joints import Cylindrical as Cylindrical
@@ -82,3 +85,8 @@ from .model import robots as robots
 from .rollout import Trajectory as Trajectory
 from .rollout import rollout as rollout
 from .rollout import simulate as simulate
+from .variational import AbstractBodyForce as AbstractBodyForce
+from .variational import BodyDrag as BodyDrag
+from .variational import ConstantWrench as ConstantWrench
+from .variational import discrete_energy as discrete_energy
+from .variational import discrete_momentum as discrete_momentum

@@ -1,0 +1,70 @@
+"""Exact Newton against quasi-Newton: figure 1 of Fan, Schultz and Murphey (2018).
+
+    python benchmarks/variational_newton.py            # 32 links, 1000 initial conditions, nine time steps
+    python benchmarks/variational_newton.py --quick    # small sizes, to see that it runs
+
+One trapezoidal step from random angles and velocities in [−π/2, π/2]. Times and iterations are means over the initial
+conditions that a method solves, one world after the other. Iterations of Newton's method count factorisations.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from variational_measure import measure, panels, record
+
+import jaxsim
+
+STEPS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.04, 0.05, 0.06)
+METHODS = {"Newton": ("recursive", 30), "quasi-Newton": ("quasi-newton", 300)}
+
+
+def solved(model, solver: str, limit: int):
+    def step(dt, q, v):
+        integrator = jaxsim.Variational(dt, 2, solver=solver, max_iterations=limit)
+        return integrator.step(model, integrator.init(model, q, v))[1]
+
+    return step
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true")
+    quick = parser.parse_args().quick
+    links, count, steps = (8, 20, (0.005, 0.02)) if quick else (32, 1000, STEPS)
+    model = jaxsim.robots.pendulum(links)
+    q, v = np.random.default_rng(0).uniform(-np.pi / 2, np.pi / 2, (2, count, links))
+    data = {"links": links, "conditions": count, "steps": steps}
+    for name, (solver, limit) in METHODS.items():
+        one = solved(model, solver, limit)
+        batch = jax.jit(jax.vmap(one, (None, 0, 0)))
+        rows = []
+        for dt in steps:
+            info = batch(dt, jnp.asarray(q), jnp.asarray(v))
+            good = np.flatnonzero(info.converged)
+            in_turn = lambda q, v, dt=dt: jax.lax.map(lambda x: one(dt, *x), (q, v))  # noqa: E731
+            seconds = measure(in_turn, jnp.asarray(q[good]), jnp.asarray(v[good]))[1] / max(len(good), 1)
+            rows.append((seconds, float(np.asarray(info.iterations)[good].mean()), len(good) / count))
+            print(f"{name:13s} Δt {dt:5.3f}  {rows[-1][0] * 1e6:8.1f} µs  {rows[-1][1]:6.2f} its  {rows[-1][2]:6.1%} solved")
+        data[name] = [list(column) for column in zip(*rows, strict=True)]
+    record("variational_newton", data)
+    draw(data)
+
+
+def draw(data: dict) -> None:
+    def panel(row: int, label: str):
+        def on(axis):
+            for name in METHODS:
+                axis.plot(data["steps"], data[name][row], "o-", label=name)
+            axis.set(xlabel="time step [s]", ylabel=label)
+
+        return on
+
+    panels("variational_newton", [panel(0, "time [s]"), panel(1, "iterations"), panel(2, "success rate")])
+
+
+if __name__ == "__main__":
+    main()

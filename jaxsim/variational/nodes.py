@@ -1,0 +1,159 @@
+"""One step of a variational integrator, evaluated at its control points: poses, momenta and impulses of all elements."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from ..dynamics.elements import elements, inertias, per_element
+from ..model import Model
+from ..spatial import Force, Inertia, Motion, Pose, Vec3
+from ..sweep import leaf_to_root, root_to_leaf
+from .chart import retract, velocity
+from .forces import Forces, total_wrench
+from .quadrature import Quadrature, lobatto
+
+
+class StepProblem(eqx.Module):
+    """What one step depends on; its unknowns are the displacements ξ^1 … ξ^s from q₀.
+
+    Attributes:
+        model: the model.
+        q0: the configuration at the start.
+        p: the discrete momentum at the start, in the dual of v.
+        tau: the joint forces at the control points.
+        h: the time step.
+        forces: the wrenches on bodies, beside gravity.
+        s: the degree of the polynomials.
+    """
+
+    model: Model
+    q0: Float[Array, " nq"]
+    p: Float[Array, " nv"]
+    tau: Float[Array, "s1 nv"]
+    h: Float[Array, ""]
+    forces: Forces
+    s: int = eqx.field(static=True)
+
+    @property
+    def rule(self) -> Quadrature:
+        """The quadrature."""
+        return lobatto(self.s)
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class Nodes:
+    """All elements at all control points: leaves of shape (s + 1, elements), in the world frame.
+
+    Attributes:
+        q: the configurations, (s + 1, nq), and
+        v: the velocities, (s + 1, nv), at the control points.
+        pose: the poses of the elements.
+        twist: v̄, their velocities.
+        S: the columns S̄ of the motion subspace.
+        inertia: M̄, what each element carries itself.
+        wrench: F^α = w^α Δt F̄, the impulse on each element itself.
+        mu: μ̄, the momentum, and
+        gamma: Γ̄, the impulse of each element with all that it carries (Fan et al. 2018, defs. 1 and 2).
+    """
+
+    q: Array
+    v: Array
+    pose: Pose
+    twist: Motion
+    S: Motion
+    inertia: Inertia
+    wrench: Force
+    mu: Force
+    gamma: Force
+
+
+def evaluate(problem: StepProblem, z: Float[Array, "s nv"]) -> Nodes:
+    """Lines 1 to 11 of Algorithm 1: one sweep outward for the kinematics, one inward for momenta and impulses."""
+    model, rule, h = problem.model, problem.rule, problem.h
+    dtype = z.dtype
+    xi = displacements(z)
+    rate = jnp.asarray(rule.b, dtype) @ xi / h
+    q = jax.vmap(lambda x: retract(model, problem.q0, x))(xi)
+    v = jax.vmap(lambda q, x, dx: velocity(model, q, x, dx))(q, xi, rate)
+    weights = jnp.asarray(rule.weights, dtype) * h
+
+    def node(q, v, weight):
+        pose, twist, S = _kinematics(model, q, v, dtype)
+        inertia = inertias(model).transformed(pose)
+        momentum = inertia.apply(twist)
+        wrench = _wrench(problem, pose, twist, inertia) * weight
+        mu, gamma = _carried(model, momentum, wrench, dtype)
+        return pose, twist, S, inertia, wrench, mu, gamma
+
+    return Nodes(q, v, *jax.vmap(node)(q, v, weights))
+
+
+def displacements(z: Float[Array, "s nv"]) -> Float[Array, "s1 nv"]:
+    """ξ⁰ … ξ^s, of which the first is zero."""
+    return jnp.concatenate([jnp.zeros_like(z[:1]), z])
+
+
+def _kinematics(model: Model, q, v, dtype) -> tuple[Pose, Motion, Motion]:
+    """g_i = g_par g_par,i(q_i), S̄_i = Ad S_i and v̄_i = v̄_par + S̄_i v_i (Alg. 1, lines 4 to 6)."""
+
+    def step(parent, x):
+        (pose_parent, twist_parent), (element, rate) = parent, x
+        pose = pose_parent @ element.placement.pose()
+        S = pose @ element.S
+        twist = twist_parent + S * rate
+        return (pose, twist), (pose, twist, S)
+
+    root = Pose.identity(), Motion.zero()
+    return root_to_leaf(model.topology, step, (elements(model, q), per_element(model, v)), root, dtype)
+
+
+def _carried(model: Model, momentum: Force, wrench: Force, dtype) -> tuple[Force, Force]:
+    """μ̄_i = M̄_i v̄_i + Σ μ̄_j and Γ̄_i = F̄_i + Σ Γ̄_j over the children j (Alg. 1, line 11)."""
+
+    def step(children, own):
+        total = jax.tree.map(jnp.add, children, own)
+        return total, total
+
+    return leaf_to_root(model.topology, step, (momentum, wrench), (Force.zero(), Force.zero()), dtype)[1]
+
+
+def _wrench(problem: StepProblem, pose: Pose, twist: Motion, inertia: Inertia) -> Force:
+    """Gravity (m c×g, m g) and the other wrenches on each element, in the world frame."""
+    model = problem.model
+    g = Vec3.from_array(model.gravity)
+    total = Force(inertia.first_moment.cross(g), g * inertia.mass)
+    if not problem.forces:
+        return total
+    bodies = body_states(model, pose, twist)
+    in_body = total_wrench(problem.forces, model, *bodies)
+    return total + pose @ per_last_element(model, in_body)
+
+
+def body_states(model: Model, pose: Pose, twist: Motion) -> tuple[Pose, Motion]:
+    """The poses of the bodies and their twists in the body frames, the world first."""
+    last = model.topology.elements.last_of_body[1:]
+
+    def with_world(world, leaf):
+        return jnp.concatenate([jnp.asarray(world, leaf.dtype)[None], leaf[last]])
+
+    in_body = pose.inv() @ twist
+    return jax.tree.map(with_world, Pose.identity(), pose), jax.tree.map(with_world, Motion.zero(), in_body)
+
+
+def per_last_element(model: Model, per_body):
+    """A pytree with rows for bodies, spread to the last elements of their joints; zero for the other elements."""
+    table = model.topology.elements
+    mask = table.is_last
+
+    def spread(leaf):
+        leaf = jnp.asarray(leaf)
+        rows = leaf if leaf.ndim == 0 else leaf[table.body]
+        return jnp.where(mask, rows, 0).astype(leaf.dtype)
+
+    return jax.tree.map(spread, per_body)

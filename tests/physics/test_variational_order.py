@@ -1,0 +1,53 @@
+"""The measured order of variational integrators: 2s, in positions and in momenta."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxsim
+from jaxsim.integrators.variational import Variational
+
+TREE = (jaxsim.Revolute((0.3, -0.5, 0.8)), jaxsim.Prismatic((0.2, 0.9, -0.4)), jaxsim.Revolute("x"))
+FLOATING = (jaxsim.Free(), jaxsim.Spherical())
+SYSTEMS = {
+    "chain": lambda: jaxsim.robots.pendulum(2),
+    "branched tree": lambda: jaxsim.robots.random_tree(4, 2, TREE, branching=1.0),
+    "floating body with a spherical joint": lambda: jaxsim.robots.random_tree(2, 1, FLOATING, branching=0.0),
+}
+DURATION = 0.8
+STEPS = {2: (64, 128), 4: (16, 32), 6: (8, 16), 8: (6, 12)}
+
+
+def end_of(model, method, steps):
+    q0 = jaxsim.random_configuration(model, jax.random.key(3))
+    v0 = jnp.linspace(1.0, -1.0, model.nv)
+
+    @jax.jit
+    def run(h, steps):
+        integrator = method(h)
+        state = integrator.init(model, q0, v0)
+        step = lambda _, carry: (lambda s, i: (s, carry[1] & i.converged))(*integrator.step(model, carry[0]))
+        return jax.lax.fori_loop(0, steps, step, (state, jnp.array(True)))
+
+    for count in steps:
+        state, ok = run(DURATION / count, count)
+        assert ok
+        yield state.q, state.v
+
+
+@pytest.mark.parametrize(
+    ("system", "order"),
+    [("chain", 2), ("chain", 4)]
+    + [pytest.param("chain", order, marks=pytest.mark.slow) for order in (6, 8)]
+    + [pytest.param("branched tree", order, marks=pytest.mark.slow) for order in (2, 4, 6, 8)]
+    + [pytest.param("floating body with a spherical joint", order, marks=pytest.mark.slow) for order in (2, 4, 6)],
+)
+def test_order_is_twice_the_degree(system, order):
+    model = SYSTEMS[system]()
+    ((q_true, v_true),) = end_of(model, jaxsim.RungeKutta4, [20000])
+    errors = []
+    for q, v in end_of(model, lambda h: Variational(h, order, tolerance=1e-13), STEPS[order]):
+        errors.append(float(jnp.abs(jnp.concatenate([jaxsim.difference(model, q_true, q), v - v_true])).max()))
+    measured = np.log2(errors[0] / errors[1])
+    assert order - 0.25 < measured < order + 0.75, (errors, measured)

@@ -1,0 +1,35 @@
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxsim.variational.dense import del_derivatives, newton_matrix
+from jaxsim.variational.nodes import evaluate
+from jaxsim.variational.residual import joint_rows, residual
+
+from .systems import BALLS, SCREWS, body_forces, problem, tree
+
+
+@pytest.mark.parametrize(("joints", "s"), [(SCREWS, 1), (SCREWS, 2), (BALLS, 1)])
+def test_newton_matrix_is_the_jacobian_of_the_residual(joints, s):
+    model = tree(6, 3, joints)
+    step, z = problem(model, s, 5, forces=body_forces(model, 7))
+    r = lambda z: residual(step, evaluate(step, z), z)
+    dense, true = jax.jit(lambda z: (newton_matrix(step, evaluate(step, z), z), jax.jacfwd(r)(z)))(z)
+    np.testing.assert_allclose(dense, true, rtol=1e-11, atol=1e-10)
+
+
+@pytest.mark.parametrize("s", [1, 3])
+def test_del_derivatives_vary_the_start_and_the_end_too(s):
+    model = tree(6, 3, SCREWS)
+    step, z = problem(model, s, 5, forces=body_forces(model, 7))
+
+    def rho(points):
+        """All rows as a function of q^0 … q^s, where moving q^0 leaves the other control points where they are."""
+        start = points[0] - step.q0
+        moved = type(step)(step.model, points[0], step.p, step.tau, step.h, step.forces, step.s)
+        return joint_rows(moved, evaluate(moved, z + points[1:] - (step.q0 + z) - start))
+
+    points = jnp.concatenate([step.q0[None], step.q0 + z])
+    dense, true = jax.jit(lambda x: (del_derivatives(step, evaluate(step, z), z), jax.jacfwd(rho)(x)))(points)
+    np.testing.assert_allclose(dense, true, rtol=1e-11, atol=1e-10)
