@@ -114,6 +114,7 @@ def test_large_batches_equal_single_worlds():
     jax.tree.map(lambda x, y: assert_close(x[217], y, 1e-13), batch, one)
 
 
+@pytest.mark.slow
 def test_derivatives_of_derivatives():
     model = jaxsim.robots.pendulum(links=2)
     q, v, a = jax.random.normal(jax.random.key(0), (3, 2))
@@ -132,6 +133,7 @@ def test_derivatives_of_derivatives():
         pytest.param("talos_data", "talos_reduced.urdf", True, marks=pytest.mark.slow),
     ],
 )
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_pinocchio(folder, file, floating):
     pin = pytest.importorskip("pinocchio")

@@ -18,6 +18,8 @@ from tests.dynamics.derivative_samples import (
     sample,
 )
 
+pytestmark = pytest.mark.slow
+
 PAIRS = {
     "inverse dynamics": (jaxsim.inverse_dynamics, plain_inverse_dynamics),
     "forward dynamics": (jaxsim.forward_dynamics, plain_forward_dynamics),
