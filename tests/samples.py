@@ -72,6 +72,18 @@ def small_tree() -> jaxsim.Model:
 
 
 @functools.cache
+def tiny_tree() -> jaxsim.Model:
+    """A floating body with a hinge and a fixed plate: the quickest to compile of all that has everything."""
+    builder = jaxsim.ModelBuilder(gravity=(1.0, -2.0, -9.0))
+    inertia = jaxsim.BodyInertia(1.3, (0.1, -0.2, 0.05), (0.3, 0.4, 0.5))
+    base = builder.add_body("base", 0, jaxsim.Free(), None, inertia)
+    builder.add_body("arm", base, jaxsim.Revolute((0.2, 0.9, 0.1)), (0.3, 0.1, -0.2), inertia)
+    builder.add_body("plate", base, None, (0.0, 0.1, 0.2), inertia)
+    builder.add_frame("tip", "arm", (0.1, 0.2, 0.3))
+    return with_joint_elements(builder.build())
+
+
+@functools.cache
 def fixed_bodies() -> jaxsim.Model:
     """Two bodies without any freedom."""
     builder = jaxsim.ModelBuilder()
