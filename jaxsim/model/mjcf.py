@@ -67,8 +67,8 @@ def mjcf_model(source: Source, floating, merge_fixed, strict, dtype) -> Model:
     assembly.check(report, {})
     report.raise_errors()
     no_gravity = compiled.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_GRAVITY
-    builder = ModelBuilder(np.zeros(3) if no_gravity else compiled.opt.gravity, check_inertias=False)
     try:
+        builder = ModelBuilder(np.zeros(3) if no_gravity else compiled.opt.gravity, check_inertias=False)
         assembly.fill(builder)
         add_loops(mujoco, compiled, bodies, assembly, builder)
         add_actuators(mujoco, compiled, bodies, builder)

@@ -8,7 +8,7 @@ import numpy as np
 
 from .mjcf_bodies import unique_names
 from .mjcf_controls import actuator_problem
-from .report import Report
+from .report import LARGEST, Report
 
 _WITHOUT_EFFECT = {
     "nsensor": "sensor",
@@ -31,8 +31,6 @@ _NUMBERS = {
     "site": ("pos", "quat"),
 }
 _FIELDS = {"body": "body", "joint": "jnt", "geom": "geom", "site": "site"}
-_LARGEST = 1e30
-"""Larger numbers are mistakes, and would overflow in single precision."""
 
 
 def survey(mujoco, compiled, report: Report) -> None:
@@ -57,10 +55,11 @@ def _impossible(mujoco, m) -> Iterator[str]:
     for kind, fields in _NUMBERS.items():
         for field in fields:
             values = getattr(m, f"{_FIELDS[kind]}_{field}")
-            wrong = np.flatnonzero(~np.all(np.abs(values.reshape(len(values), -1)) <= _LARGEST, axis=1))
+            good = np.abs(values) <= LARGEST
+            wrong = np.flatnonzero(~(good if good.ndim == 1 else good.all(axis=1)))
             if len(wrong):
                 names = _names(mujoco, m, kind, wrong)
-                yield f"the {field} of {kind} {names} is not finite or beyond {_LARGEST:g}; correct it."
+                yield f"the {field} of {kind} {names} is not finite or beyond {LARGEST:g}; correct it."
     axes = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
     lengths = np.linalg.norm(m.jnt_axis, axis=1)
     flat = [j for j in range(m.njnt) if int(m.jnt_type[j]) in axes and not abs(lengths[j] - 1) < 1e-6]

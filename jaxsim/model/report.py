@@ -5,6 +5,9 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 
+LARGEST = 1e30
+"""Larger numbers in a file are mistakes, and would overflow in single precision."""
+
 
 class Report:
     """Gathers everything that is wrong with a file, that is not supported, and that was left out.

@@ -9,7 +9,7 @@ import numpy as np
 from .body_inertia import BodyInertia
 from .geometry import Mesh, PlacedShape, Shape, placed_shape
 from .placement import Placement
-from .report import Report
+from .report import LARGEST, Report
 from .safe_xml import Node
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity|nan)", re.IGNORECASE)
@@ -33,9 +33,6 @@ _ATTRIBUTES = {
 }
 """The attributes that are read; others are reported as left out."""
 
-
-_LARGEST = 1e30
-"""Larger numbers are mistakes, and would overflow in single precision."""
 
 HARMLESS = {
     "calibration",
@@ -93,7 +90,7 @@ class Elements:
         words = node.attributes[attribute].split()
         good = len(words) == count and all(_NUMBER.fullmatch(word) for word in words)
         values = np.array([float(word) for word in words]) if good else np.zeros(count)
-        if not good or np.any(np.isnan(values)) or (finite and np.any(np.abs(values) > _LARGEST)):
+        if not good or np.any(np.isnan(values)) or (finite and np.any(np.abs(values) > LARGEST)):
             kind = "finite " if finite else ""
             shown = node.attributes[attribute]
             self.report.error(f'{node} has {attribute}="{shown[:80]}"; it must be {_count(count, kind)}.')

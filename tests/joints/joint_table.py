@@ -24,7 +24,7 @@ JOINTS = {
     "free": joints.Free(),
     "composite": joints.Composite(joints.Translational(), joints.Spherical()),
     "nested_composite": joints.Composite(
-        joints.ExponentialSpherical(), joints.Composite(joints.Helical("y", 0.2), joints.Spherical())
+        joints.Helical("y", 0.2), joints.Composite(joints.Spherical(), joints.Prismatic("x"))
     ),
     "spline_curve": joints.SplineCurve(
         _RNG.normal(size=(6, 3)), np.array([1.0, 0.0, 0.0, 0.0]) + 0.4 * _RNG.normal(size=(6, 4))

@@ -1,8 +1,6 @@
 """Damaged MJCF files: every one is the model that MuJoCo sees or a clean error."""
 
-import sys
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,12 +8,9 @@ from hypothesis import HealthCheck, given, settings
 
 import jaxsim
 from jaxsim.model.placement import rotation_matrix
+from tests.model.mutations import damaged
 
 mujoco = pytest.importorskip("mujoco")
-sys.path.insert(0, str(Path(__file__).parents[1] / "model"))
-
-from tests.model.mutations import damaged  # noqa: E402
-
 MJCF = """<mujoco>
   <compiler angle="radian"/>
   <option gravity="0 0 -9.81"/>
