@@ -73,7 +73,7 @@ def mjcf_model(source: Source, floating, merge_fixed, strict, dtype) -> Model:
         add_loops(mujoco, compiled, bodies, assembly, builder)
         add_actuators(mujoco, compiled, bodies, builder)
         add_keyframes(compiled, bodies, builder)
-        model = builder.build(dtype)
+        model = builder.build(dtype, strict)
     except ValueError as error:
         raise ValueError(f"{source.name}: {error}") from None
     report.warn()

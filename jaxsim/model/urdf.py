@@ -66,7 +66,7 @@ def urdf_model(source: Source, floating, merge_fixed, package_dirs, strict, dtyp
         assembly.fill(builder)
         for follower, (leader, multiplier, offset) in mimics.items():
             builder.add_mimic(follower, leader, multiplier, offset)
-        model = builder.build(dtype)
+        model = builder.build(dtype, strict)
     except ValueError as error:
         raise ValueError(f"{source.name}: {error}") from None
     report.warn()

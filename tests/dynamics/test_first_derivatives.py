@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.test_util import check_grads
 
 import jaxsim
 from tests.dynamics.derivative_samples import (
@@ -113,6 +114,7 @@ def test_large_batches_equal_single_worlds():
     jax.tree.map(lambda x, y: assert_close(x[217], y, 1e-13), batch, one)
 
 
+@pytest.mark.slow
 def test_derivatives_of_derivatives():
     model = jaxsim.robots.pendulum(links=2)
     q, v, a = jax.random.normal(jax.random.key(0), (3, 2))
@@ -120,7 +122,7 @@ def test_derivatives_of_derivatives():
     def norm(q, v):
         return jnp.sum(jaxsim.inverse_dynamics_derivatives(model, q, v, a).dq ** 2)
 
-    jax.test_util.check_grads(norm, (q, v), order=1, modes=("fwd", "rev"), eps=1e-6)
+    check_grads(norm, (q, v), order=1, modes=("fwd", "rev"), eps=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -131,6 +133,8 @@ def test_derivatives_of_derivatives():
         pytest.param("talos_data", "talos_reduced.urdf", True, marks=pytest.mark.slow),
     ],
 )
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::UserWarning")
 def test_pinocchio(folder, file, floating):
     pin = pytest.importorskip("pinocchio")
     robots = pathlib.Path(pin.__file__).parents[4] / "share/example-robot-data/robots"

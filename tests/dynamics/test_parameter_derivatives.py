@@ -8,6 +8,8 @@ import pytest
 import jaxsim
 from tests.dynamics.derivative_samples import assert_close, plain_forward_dynamics, plain_inverse_dynamics, sample
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("name", ["floating base", "charts"])
 def test_regressor_times_parameters_is_inverse_dynamics(name):

@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.test_util import check_grads
 
 import jaxsim
 from jaxsim.dynamics.aba import articulated
@@ -16,6 +17,8 @@ from tests.dynamics.derivative_samples import (
     plain_inverse_dynamics,
     sample,
 )
+
+pytestmark = pytest.mark.slow
 
 PAIRS = {
     "inverse dynamics": (jaxsim.inverse_dynamics, plain_inverse_dynamics),
@@ -112,7 +115,7 @@ def test_second_order_in_every_mode():
         tau = jaxsim.inverse_dynamics(model, q, v, jnp.sin(a))
         return jaxsim.mass_matrix(model, q) @ jaxsim.inverse_mass_product(model, q, tau * x)
 
-    jax.test_util.check_grads(jax.jit(everything), (q, v, x), order=2, modes=("fwd", "rev"), eps=1e-5, rtol=1e-5)
+    check_grads(jax.jit(everything), (q, v, x), order=2, modes=("fwd", "rev"), eps=1e-5, rtol=1e-5)
 
 
 def test_transformations_compose():

@@ -7,6 +7,8 @@ import pytest
 import jaxsim
 from tests.dynamics.derivative_samples import assert_close, plain_inverse_dynamics, sample
 
+pytestmark = pytest.mark.slow
+
 NAMES = ["fixed base", "floating base", "charts", "splines"]
 
 
