@@ -5,9 +5,9 @@
 
 Times are microseconds for each world, the best of many repeats; ratios say how many times faster than Pinocchio we are,
 measured in the same run on the same states. Pinocchio computes in float64 in all rows. Its time on one core and on two
-threads is that of ``rneaInParallel`` and ``abaInParallel`` over all worlds, which loop in C++. There is no such function
-for the mass matrix: one core is a call from Python less the cost of a call on a one-link model, and two threads are
-taken as half of that, which no real pair of threads would beat.
+threads is that of ``rneaInParallel`` and ``abaInParallel`` over all worlds, which loop in C++. There is no such
+function for the mass matrix: one core is a call from Python less the cost of a call on a one-link model, and two
+threads are taken as half of that, which no real pair of threads would beat.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def main() -> None:
     names = ("chain 10", "quadruped") if options.quick else tuple(MODELS)
     print(machine("pin"))
     table = Table(
-        "model", "function", "worlds", "type", "ours µs", "1 core µs", "2 thr. µs", "vs 1 core", "vs 2 thr.", "compile s",
+        "model", "function", "worlds", "type", "ours µs", "1 core µs", "2 thr. µs", "vs 1 core", "vs 2 thr.", "compile",
         widths=[10, 17, 6, 8, 9, 9, 9, 9, 9, 9],
     )  # fmt: skip
     rows = []

@@ -36,9 +36,7 @@ FUNCTIONS = {
     "inverse_mass_product": lambda m, s: jaxsim.inverse_mass_product(m, s.q, s.tau),
     "inverse_mass_product, preconditioned": _preconditioner,
     "inverse_mass_matrix": lambda m, s: jaxsim.inverse_mass_matrix(m, s.q),
-    "hybrid_dynamics": lambda m, s: jaxsim.hybrid_dynamics(
-        m, s.q, s.v, s.tau, s.a, jnp.arange(m.nv) % 2 == 0, s.f_ext
-    ),
+    "hybrid_dynamics": lambda m, s: jaxsim.hybrid_dynamics(m, s.q, s.v, s.tau, s.a, jnp.arange(m.nv) % 2 == 0, s.f_ext),
     "bias_forces": lambda m, s: jaxsim.bias_forces(m, s.q, s.v),
     "gravity_forces": lambda m, s: jaxsim.gravity_forces(m, s.q),
     "passive_forces": lambda m, s: jaxsim.passive_forces(m, s.q, s.v),

@@ -84,9 +84,7 @@ def test_a_damped_oscillator_with_a_rotor():
     model = single_body(jaxsim.Revolute("y"), ball, (0.0, 0.0, -9.81), **springs)
     q0, v0, steps, dt = 1.0, -0.5, 400, 0.005
     controls = jnp.full((steps, 1), tau)
-    trajectory = jaxsim.simulate(
-        model, jnp.array([q0]), jnp.array([v0]), integrator=RungeKutta4(dt), control=controls
-    )
+    trajectory = jaxsim.simulate(model, jnp.array([q0]), jnp.array([v0]), integrator=RungeKutta4(dt), control=controls)
     m, settled = I + armature, rest + tau / k
     decay = d / (2 * m)
     rate = np.sqrt(k / m - decay**2)
