@@ -48,6 +48,8 @@ from .dynamics import passive_forces as passive_forces
 from .integrators import AbstractIntegrator as AbstractIntegrator
 from .integrators import HermiteSimpson as HermiteSimpson
 from .integrators import Info as Info
+from .integrators import MaximalInfo as MaximalInfo
+from .integrators import MaximalVariational as MaximalVariational
 from .integrators import RungeKutta4 as RungeKutta4
 from .integrators import SemiImplicitEuler as SemiImplicitEuler
 from .integrators import State as State
@@ -70,6 +72,17 @@ from .joints import SplineCurve as SplineCurve
 from .joints import SplineSurface as SplineSurface
 from .joints import Translational as Translational
 from .joints import Universal as Universal
+from .maximal import BlockMatrix as BlockMatrix
+from .maximal import Controls as Controls
+from .maximal import Frictionless as Frictionless
+from .maximal import GraphLDU as GraphLDU
+from .maximal import LinearCone as LinearCone
+from .maximal import MaximalState as MaximalState
+from .maximal import Mechanism as Mechanism
+from .maximal import MechanismBuilder as MechanismBuilder
+from .maximal import SecondOrderCone as SecondOrderCone
+from .maximal import to_maximal as to_maximal
+from .maximal import to_minimal as to_minimal
 from .model import BodyInertia as BodyInertia
 from .model import Model as Model
 from .model import ModelBuilder as ModelBuilder
