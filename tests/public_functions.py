@@ -26,7 +26,7 @@ def _preconditioner(model, s: Sample):
 
 
 def _random(model, s: Sample):
-    return jaxsim.random_configuration(model, jax.random.key(0)) + 0 * s.q
+    return jaxsim.random_configuration(model, jax.random.key(0)) + s.q
 
 
 FUNCTIONS = {
