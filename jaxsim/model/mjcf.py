@@ -33,9 +33,9 @@ def load_mjcf(
 
     A body's frame has its origin on the axis of its last joint. Where the file puts the body's origin elsewhere, the
     file's frame is among ``model.frames`` under the body's name. Of several joints on one body all but the last move
-    massless bodies named ``body/joint``. The configuration MuJoCo starts from is the keyframe ``"qpos0"``. Joints that
-    a linear ``equality`` couples follow each other exactly, as mimic joints of a URDF do; ``mocap`` bodies stay where
-    the file puts them.
+    massless bodies named ``body/joint``. The configuration MuJoCo starts from is the keyframe ``"qpos0"``. Two joints
+    that a linear ``equality`` couples follow each other exactly, as mimic joints of a URDF do; ``mocap`` bodies stay
+    where the file puts them.
 
     Args:
         path_or_text: a path, or the XML itself.

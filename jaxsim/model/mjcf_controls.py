@@ -7,6 +7,7 @@ import numpy as np
 from ..joints import Free
 from .builder import ModelBuilder
 from .mjcf_bodies import Bodies, unique_names
+from .mjcf_tendons import fixed_tendon
 from .placement import rotation_matrix
 
 
@@ -35,15 +36,7 @@ def _pulled(mujoco, m, i: int) -> dict[int, float]:
     target = int(m.actuator_trnid[i, 0])
     if m.actuator_trntype[i] != mujoco.mjtTrn.mjTRN_TENDON:
         return {target: 1.0}
-    joints: dict[int, float] = {}
-    for wrap in _wraps(m, target):
-        joint = int(m.wrap_objid[wrap])
-        joints[joint] = joints.get(joint, 0.0) + float(m.wrap_prm[wrap])
-    return joints
-
-
-def _wraps(m, tendon: int) -> range:
-    return range(m.tendon_adr[tendon], m.tendon_adr[tendon] + m.tendon_num[tendon])
+    return fixed_tendon(mujoco, m, target) or {}
 
 
 def usable_actuators(mujoco, compiled) -> list[int]:
@@ -72,8 +65,7 @@ def _transmission_problem(mujoco, m, i: int) -> str:
     """Why the force of an actuator cannot be brought to joints; empty if it can."""
     kind, target, trn = int(m.actuator_trntype[i]), int(m.actuator_trnid[i, 0]), mujoco.mjtTrn
     if kind == trn.mjTRN_TENDON:
-        spatial = any(m.wrap_type[wrap] != mujoco.mjtWrap.mjWRAP_JOINT for wrap in _wraps(m, target))
-        return "acts on a spatial tendon" if spatial else ""
+        return "acts on a spatial tendon" if fixed_tendon(mujoco, m, target) is None else ""
     if kind not in (int(trn.mjTRN_JOINT), int(trn.mjTRN_JOINTINPARENT)):
         return "acts neither on a joint nor on a fixed tendon"
     if m.jnt_type[target] == mujoco.mjtJoint.mjJNT_FREE:

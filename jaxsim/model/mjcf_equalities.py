@@ -1,7 +1,7 @@
 """The equalities of a compiled MuJoCo model: loop closures, and joints that follow others.
 
 MuJoCo holds all equalities by soft constraints. Here ``connect`` and ``weld`` are kept as loop closures, and a linear
-``joint`` equality becomes an exact coupling of coordinates.
+equality of two joints becomes an exact coupling of coordinates.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from .builder import ModelBuilder
 from .coupling import Follower
 from .links import Assembly
 from .mjcf_bodies import Bodies, unique_names
+from .mjcf_tendons import fixed_tendon
 from .placement import Placement
 
 
@@ -46,24 +47,55 @@ def add_loops(mujoco, compiled, bodies: Bodies, assembly: Assembly, builder: Mod
 
 
 def followers(mujoco, compiled) -> tuple[dict[int, Follower], dict[int, str]]:
-    """MuJoCo's joints that follow others, and the ``joint`` equalities that cannot be taken over, with the reasons.
+    """MuJoCo's joints that follow others, and the equalities that cannot be taken over, with the reasons.
 
-    An equality says q₁ − q₁⁰ = a₀ + a₁ (q₂ − q₂⁰) + a₂ (q₂ − q₂⁰)² + …, with the configuration q⁰ that MuJoCo starts
-    from; the first joint follows the second if it is linear.
+    Measured from the configuration q⁰ that MuJoCo starts from, q₁ − q₁⁰ = a₀ + a₁ (q₂ − q₂⁰): the first joint follows
+    the second, or the second the first if the first one follows another already.
     """
-    m, found, problems = compiled, {}, {}
-    for i in _active(mujoco, m, mujoco.mjtEq.mjEQ_JOINT):
-        joint, leader, a = int(m.eq_obj1id[i]), int(m.eq_obj2id[i]), m.eq_data[i, :5]
-        root = leader
-        while root in found:
-            root = found[root].leader
-        if leader < 0:
-            problems[i] = "holds a joint in place; leave the joint out"
-        elif np.any(a[2:]):
-            problems[i] = "is not linear; keep the first two coefficients of polycoef"
-        elif joint in found or root == joint:
+    m, kinds = compiled, mujoco.mjtEq
+    found: dict[int, Follower] = {}
+    problems: dict[int, str] = {}
+    for i in sorted(_active(mujoco, m, kinds.mjEQ_JOINT) + _active(mujoco, m, kinds.mjEQ_TENDON)):
+        pair = _joint_pair(m, i) if m.eq_type[i] == kinds.mjEQ_JOINT else _tendon_pair(mujoco, m, i)
+        if isinstance(pair, str):
+            problems[i] = pair
+            continue
+        joint, leader, a0, a1 = pair
+        if joint in found and a1:
+            joint, leader, a0, a1 = leader, joint, -a0 / a1, 1 / a1
+        if joint in found or _root(leader, found) == joint:
             problems[i] = "couples joints that others couple already; remove it"
         else:
-            starts = m.qpos0[m.jnt_qposadr[[joint, leader]]]
-            found[joint] = Follower(joint, leader, float(a[1]), float(starts[0] + a[0] - a[1] * starts[1]))
+            start, start_leader = m.qpos0[m.jnt_qposadr[[joint, leader]]]
+            found[joint] = Follower(joint, leader, a1, float(start + a0 - a1 * start_leader))
     return found, problems
+
+
+_Pair = tuple[int, int, float, float]
+"""A joint, the one it follows, a₀ and a₁."""
+
+
+def _joint_pair(m, i: int) -> _Pair | str:
+    """The pair of a ``joint`` equality, or what is wrong with it."""
+    a = m.eq_data[i, :5]
+    if m.eq_obj2id[i] < 0:
+        return "holds a joint in place, which is not supported; leave the joint out"
+    if np.any(a[2:]):
+        return "is not linear, which is not supported; keep the first two coefficients of polycoef"
+    return int(m.eq_obj1id[i]), int(m.eq_obj2id[i]), float(a[0]), float(a[1])
+
+
+def _tendon_pair(mujoco, m, i: int) -> _Pair | str:
+    """The pair of a ``tendon`` equality that holds the length c₁ q₁ + c₂ q₂ of one fixed tendon, or what is wrong."""
+    tendon = fixed_tendon(mujoco, m, int(m.eq_obj1id[i])) if m.eq_obj2id[i] < 0 else None
+    if tendon is None or len(tendon) != 2 or not all(tendon.values()):
+        return "couples other than two joints by one fixed tendon, which is not supported; remove it"
+    (leader, c), (joint, c_joint) = tendon.items()
+    return joint, leader, float(m.eq_data[i, 0]) / c_joint, -c / c_joint
+
+
+def _root(joint: int, found: dict[int, Follower]) -> int:
+    """The joint that leads all those before this one."""
+    while joint in found:
+        joint = found[joint].leader
+    return joint

@@ -9,6 +9,7 @@ import numpy as np
 from .mjcf_bodies import unique_names
 from .mjcf_controls import actuator_problem
 from .mjcf_equalities import followers
+from .mjcf_tendons import pulls
 from .report import LARGEST, Report
 
 _WITHOUT_EFFECT = {
@@ -51,7 +52,7 @@ def survey(mujoco, compiled, report: Report) -> None:
             report.left_out("equality that is not active")
     for i in range(compiled.ntendon):
         actuated = (compiled.actuator_trntype == mujoco.mjtTrn.mjTRN_TENDON) & (compiled.actuator_trnid[:, 0] == i)
-        if not _pulls(compiled, i) and not np.any(actuated):
+        if not pulls(compiled, i) and not np.any(actuated):
             report.left_out("tendon")
     if compiled.nmocap:
         names = _names(mujoco, compiled, "body", np.flatnonzero(compiled.body_mocapid >= 0))
@@ -76,7 +77,7 @@ def _impossible(mujoco, m) -> Iterator[str]:
 
 
 def _elements(mujoco, m) -> Iterator[str]:
-    if pulling := [i for i in range(m.ntendon) if _pulls(m, i)]:
+    if pulling := [i for i in range(m.ntendon) if pulls(m, i)]:
         names = _names(mujoco, m, "tendon", pulling)
         yield (
             f"it has tendons with springs, dampers, friction, armature or limits ({names}), which are not supported; "
@@ -97,25 +98,16 @@ def _elements(mujoco, m) -> Iterator[str]:
     yield from _equalities(mujoco, m)
 
 
-def _pulls(m, tendon: int) -> bool:
-    """Whether a tendon does anything on its own; its actuators and equalities are looked at elsewhere."""
-    fields = ("stiffness", "stiffnesspoly", "damping", "dampingpoly", "frictionloss", "armature")
-    fields += ("limited", "actfrclimited")
-    return any(np.any(getattr(m, f"tendon_{field}", np.zeros(m.ntendon))[tendon]) for field in fields)
-
-
 def _equalities(mujoco, m) -> Iterator[str]:
     if m.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_EQUALITY:
         return
     names, kinds = unique_names(mujoco, m, "equality"), mujoco.mjtEq
     for i, problem in followers(mujoco, m)[1].items():
-        yield f"the joint equality {names[i]!r} {problem}."
-    supported = int(kinds.mjEQ_CONNECT), int(kinds.mjEQ_WELD), int(kinds.mjEQ_JOINT)
-    if others := [names[i] for i in range(m.neq) if int(m.eq_type[i]) not in supported and m.eq_active0[i]]:
-        yield (
-            f"it has equalities other than connect, weld and joint ({', '.join(others)}), which are not supported; "
-            "remove them."
-        )
+        yield f"the equality {names[i]!r} {problem}."
+    supported = {int(kind) for kind in (kinds.mjEQ_CONNECT, kinds.mjEQ_WELD, kinds.mjEQ_JOINT, kinds.mjEQ_TENDON)}
+    active = [i for i in range(m.neq) if m.eq_active0[i]]
+    if others := [names[i] for i in active if int(m.eq_type[i]) not in supported]:
+        yield f"it has equalities of flexes ({', '.join(others)}), which are not supported; remove them."
 
 
 def _joints(mujoco, m) -> Iterator[str]:

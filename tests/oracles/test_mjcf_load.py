@@ -26,19 +26,19 @@ UNSUPPORTED = {
     "medium": (mjcf(SIMPLE, '<option density="1.2"/>'), "medium of density 1.2"),
     "curved equality": (
         mjcf(PAIR, '<equality><joint name="e" joint1="j" joint2="k" polycoef="0 1 2 0 0"/></equality>'),
-        "the joint equality 'e' is not linear",
+        "the equality 'e' is not linear",
     ),
     "lonely equality": (
         mjcf(PAIR, '<equality><joint name="e" joint1="j"/></equality>'),
-        "the joint equality 'e' holds a joint in place",
+        "the equality 'e' holds a joint in place",
     ),
     "equalities in a circle": (
         mjcf(PAIR, '<equality><joint joint1="j" joint2="k"/><joint name="e" joint1="k" joint2="j"/></equality>'),
-        "the joint equality 'e' couples joints that others couple already",
+        "the equality 'e' couples joints that others couple already",
     ),
     "tendon equality": (
         mjcf(PAIR, f'{TENDON}<equality><tendon name="e" tendon1="t"/></equality>'),
-        "equalities other than connect, weld and joint (e)",
+        "the equality 'e' couples other than two joints by one fixed tendon",
     ),
     "site actuator": (
         mjcf(SIMPLE, '<actuator><motor name="a" site="s"/></actuator>'),

@@ -148,6 +148,22 @@ def test_loops_close_where_mujoco_closes_them():
     np.testing.assert_allclose(R_b.T @ R_a, free.T @ plate @ relative.reshape(3, 3), atol=1e-9)
 
 
+def test_coupled_joints_satisfy_mujocos_equalities():
+    """Whatever our coordinates are, MuJoCo finds its linear equalities of joints and tendons fulfilled."""
+    compiled = mujoco.MjModel.from_xml_path(str(DIRECTORY / "gripper.xml"))
+    model, data = load("gripper"), mujoco.MjData(compiled)
+    assert model.nv == 3
+    configuration = jax.jit(jaxsim.interop.mujoco(model, compiled).configuration)
+    for q in np.random.default_rng(0).normal(size=(3, 3)):
+        data.qpos[:] = configuration(q)
+        mujoco.mj_forward(compiled, data)
+        equalities = data.efc_type[: data.nefc] == mujoco.mjtConstraint.mjCNSTR_EQUALITY
+        np.testing.assert_allclose(data.efc_pos[: data.nefc][equalities], np.zeros(2), atol=1e-14)
+    opened = model.keyframes["open"]
+    np.testing.assert_allclose(opened.q, [0.1, 0.2, 0.04])
+    np.testing.assert_allclose(opened.u, [0.04, 0, 0.2])
+
+
 def test_keyframes_are_states_of_ours():
     compiled = mujoco.MjModel.from_xml_path(str(DIRECTORY / "humanoid.xml"))
     model = load("humanoid")
