@@ -153,9 +153,9 @@ def test_coupled_joints_satisfy_mujocos_equalities():
     compiled = mujoco.MjModel.from_xml_path(str(DIRECTORY / "gripper.xml"))
     model, data = load("gripper"), mujoco.MjData(compiled)
     assert model.nv == 3
-    configuration = jax.jit(jaxsim.interop.mujoco(model, compiled).configuration)
+    conversion = jaxsim.interop.mujoco(model, compiled)
     for q in np.random.default_rng(0).normal(size=(3, 3)):
-        data.qpos[:] = configuration(q)
+        data.qpos[:] = conversion.configuration(jnp.asarray(q))
         mujoco.mj_forward(compiled, data)
         equalities = data.efc_type[: data.nefc] == mujoco.mjtConstraint.mjCNSTR_EQUALITY
         np.testing.assert_allclose(data.efc_pos[: data.nefc][equalities], np.zeros(2), atol=1e-14)
