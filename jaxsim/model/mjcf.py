@@ -29,7 +29,7 @@ def load_mjcf(
     strict: bool = True,
     dtype=None,
 ) -> Model:
-    """The model of an MJCF file or of MJCF text. It needs the ``mujoco`` package (extra ``peers``).
+    """The model of an MJCF file or of MJCF text. It needs the ``mujoco`` package (extra ``mjcf``).
 
     A body's frame has its origin on the axis of its last joint. Where the file puts the body's origin elsewhere, the
     file's frame is among ``model.frames`` under the body's name. Of several joints on one body all but the last move
@@ -93,7 +93,7 @@ def _mujoco() -> Any:
     except ImportError:
         raise ImportError(
             "MJCF files are compiled by the mujoco package, which is missing; install it with "
-            'pip install "jaxsim-vi[peers]".'
+            'pip install "jaxsim-vi[mjcf]".'
         ) from None
     return mujoco
 
