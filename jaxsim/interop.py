@@ -8,7 +8,8 @@
 | planar joint | (x, y, θ), v = q̇ | (x, y, cos, sin), v in the body frame | three joints |
 | rows of a Jacobian | (angular, linear) | (linear, angular) | (jacp, jacr) = (linear, angular) |
 
-Joints are matched by name, so the order of the bodies may differ.
+Joints are matched by name, so the order of the bodies may differ. Joints that mimic others have no coordinates here;
+where the other engine gives them some, as MuJoCo does, they are filled in.
 """
 
 from __future__ import annotations
@@ -24,48 +25,65 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from .model import Model, integrate
+from .model.coupling import Coupling
 from .model.describe import joint_kinds
 from .spatial import Quaternion
 
 
 @dataclasses.dataclass(frozen=True)
 class _Block:
-    """A joint: how its coordinates convert, and where they begin in our and in their q and v."""
+    """A joint: how its coordinates convert, and where they begin in q and v of our tree and in theirs."""
 
     law: str
     q: int
     v: int
     their_q: int
     their_v: int
+    follows: bool = False
 
 
 class Conversion(eqx.Module):
     """Converts between the coordinates of a model and those of the same model in another engine.
 
     Velocities convert by v_theirs = T(q) v with an orthogonal T, so that forces convert alike and Jacobians by J Tᵀ.
-    In all methods q is our configuration. Made by ``pinocchio`` and ``mujoco``.
+    If joints that follow others have coordinates in the other engine alone, T has more rows than columns; then T⁺,
+    which leaves the followers out, takes the place of Tᵀ: our forces act on the leaders, and the Jacobian that we give
+    has no columns of followers. In all methods q is our configuration. Made by ``pinocchio`` and ``mujoco``.
     """
 
     blocks: tuple[_Block, ...] = eqx.field(static=True)
+    coupling: Coupling | None = None
 
     def configuration(self, q: Float[Array, " nq"]) -> Float[Array, " n"]:
         """Our configuration as theirs."""
-        parts: dict[int, Array] = {}
-        for b in self.blocks:
-            size = _OUR_SIZE[b.law][0]
-            parts[b.their_q] = _to_theirs(b.law, q[b.q : b.q + size])
-        return jnp.concatenate([parts[at] for at in sorted(parts)]) if parts else q
+        tree = self._tree(q)
+        blocks = sorted(self.blocks, key=lambda b: b.their_q)
+        return _concatenated([_to_theirs(b.law, tree[b.q : b.q + _OUR_SIZE[b.law][0]]) for b in blocks], q)
 
     def from_configuration(self, q: Float[Array, " n"]) -> Float[Array, " nq"]:
         """Their configuration as ours."""
         q = jnp.asarray(q)
-        parts = {b.q: _from_theirs(b.law, q[b.their_q : b.their_q + _THEIR_SIZE[b.law]]) for b in self.blocks}
-        return jnp.concatenate([parts[at] for at in sorted(parts)]) if parts else q
+        own = sorted((b for b in self.blocks if not b.follows), key=lambda b: b.q)
+        return _concatenated([_from_theirs(b.law, q[b.their_q : b.their_q + _THEIR_SIZE[b.law]]) for b in own], q)
 
-    def matrix(self, q: Float[Array, " nq"]) -> Float[Array, "nv nv"]:
-        """T(q), orthogonal, with v_theirs = T(q) v."""
-        nv = sum(_OUR_SIZE[b.law][1] for b in self.blocks)
-        T = jnp.zeros((nv, nv), q.dtype)
+    def matrix(self, q: Float[Array, " nq"]) -> Float[Array, "n nv"]:
+        """T(q), with v_theirs = T(q) v."""
+        T = self._of_tree(q)
+        return T if self.coupling is None else self.coupling.forces(T.T).T
+
+    def inverse(self, q: Float[Array, " nq"]) -> Float[Array, "nv n"]:
+        """T⁺(q), with v = T⁺(q) v_theirs: the transpose of T unless joints follow others."""
+        T = self._of_tree(q)
+        return T.T if self.coupling is None else T.T[self.coupling.own_v]
+
+    def _tree(self, q: Array) -> Array:
+        return q if self.coupling is None else self.coupling.configuration(q)
+
+    def _of_tree(self, q: Array) -> Array:
+        """T in the coordinates of our tree."""
+        tree = self._tree(q)
+        n = sum(_OUR_SIZE[b.law][1] for b in self.blocks)
+        T = jnp.zeros((n, n if self.coupling is None else len(self.coupling.v_source)), q.dtype)
         same = [(b.their_v, b.v) for b in self.blocks if _OUR_SIZE[b.law][1] == 1]
         if same:
             rows, columns = np.array(same).T
@@ -73,40 +91,40 @@ class Conversion(eqx.Module):
         for b in self.blocks:
             nq, size = _OUR_SIZE[b.law]
             if size > 1:
-                block = _velocity_block(b.law, q[b.q : b.q + nq])
+                block = _velocity_block(b.law, tree[b.q : b.q + nq])
                 T = T.at[b.their_v : b.their_v + size, b.v : b.v + size].set(block)
         return T
 
-    def velocity(self, q: Float[Array, " nq"], v: Float[Array, " nv"]) -> Float[Array, " nv"]:
+    def velocity(self, q: Float[Array, " nq"], v: Float[Array, " nv"]) -> Float[Array, " n"]:
         """Our velocity as theirs: T v."""
         return self.matrix(q) @ v
 
-    def from_velocity(self, q: Float[Array, " nq"], v: Float[Array, " nv"]) -> Float[Array, " nv"]:
-        """Their velocity as ours: Tᵀ v."""
-        return self.matrix(q).T @ jnp.asarray(v)
+    def from_velocity(self, q: Float[Array, " nq"], v: Float[Array, " n"]) -> Float[Array, " nv"]:
+        """Their velocity as ours: T⁺ v."""
+        return self.inverse(q) @ jnp.asarray(v)
 
-    def acceleration(self, model: Model, q, v, a) -> Float[Array, " nv"]:
+    def acceleration(self, model: Model, q, v, a) -> Float[Array, " n"]:
         """Our acceleration as theirs: T a + Ṫ v, with our v."""
         return self.matrix(q) @ a + self._drift(model, q, v)
 
     def from_acceleration(self, model: Model, q, v, a) -> Float[Array, " nv"]:
-        """Their acceleration as ours: Tᵀ (a − Ṫ v), with our v."""
-        return self.matrix(q).T @ (jnp.asarray(a) - self._drift(model, q, v))
+        """Their acceleration as ours: T⁺ (a − Ṫ v), with our v."""
+        return self.inverse(q) @ (jnp.asarray(a) - self._drift(model, q, v))
 
-    def forces(self, q: Float[Array, " nq"], tau: Float[Array, " nv"]) -> Float[Array, " nv"]:
-        """Our joint forces as theirs: T τ, so that the power τᵀv is the same."""
-        return self.matrix(q) @ tau
+    def forces(self, q: Float[Array, " nq"], tau: Float[Array, " nv"]) -> Float[Array, " n"]:
+        """Our joint forces as theirs: (T⁺)ᵀ τ, so that the power τᵀv is the same."""
+        return self.inverse(q).T @ tau
 
-    def from_forces(self, q: Float[Array, " nq"], tau: Float[Array, " nv"]) -> Float[Array, " nv"]:
+    def from_forces(self, q: Float[Array, " nq"], tau: Float[Array, " n"]) -> Float[Array, " nv"]:
         """Their joint forces as ours: Tᵀ τ."""
         return self.matrix(q).T @ jnp.asarray(tau)
 
-    def jacobian(self, q: Float[Array, " nq"], J: Float[Array, "6 nv"]) -> Float[Array, "6 nv"]:
-        """Our Jacobian (world axes, at the point) as theirs: linear rows first, columns by Tᵀ."""
-        return jnp.concatenate([J[3:], J[:3]]) @ self.matrix(q).T
+    def jacobian(self, q: Float[Array, " nq"], J: Float[Array, "6 nv"]) -> Float[Array, "6 n"]:
+        """Our Jacobian (world axes, at the point) as theirs: linear rows first, columns by T⁺."""
+        return jnp.concatenate([J[3:], J[:3]]) @ self.inverse(q)
 
-    def from_jacobian(self, q: Float[Array, " nq"], J: Float[Array, "6 nv"]) -> Float[Array, "6 nv"]:
-        """Their Jacobian (linear rows first, world axes, at the point) as ours."""
+    def from_jacobian(self, q: Float[Array, " nq"], J: Float[Array, "6 n"]) -> Float[Array, "6 nv"]:
+        """Their Jacobian (linear rows first, world axes, at the point) as ours: columns by T."""
         J = jnp.asarray(J)
         return jnp.concatenate([J[3:], J[:3]]) @ self.matrix(q)
 
@@ -117,16 +135,19 @@ class Conversion(eqx.Module):
 
 
 def pinocchio(model: Model, other: Any) -> Conversion:
-    """The conversion to the coordinates of a ``pinocchio.Model``, built with ``mimic=True`` if joints mimic others."""
+    """The conversion to the coordinates of a ``pinocchio.Model``."""
     laws = {(1, 1): "same", (2, 1): "angle", (7, 6): "free_xyzw"}
     blocks = []
-    for name, kind, at_q, at_v in _moving_joints(model):
-        index = other.getJointId(name)
+    for joint in _moving_joints(model):
+        index = other.getJointId(joint.name)
         if index >= other.njoints:
-            raise ValueError(f"The Pinocchio model has no joint {name!r}; its joints are {', '.join(other.names)}.")
+            names = ", ".join(other.names)
+            raise ValueError(f"The Pinocchio model has no joint {joint.name!r}; its joints are {names}.")
         theirs = other.joints[index]
-        law = laws.get((theirs.nq, theirs.nv), "planar" if kind == "free2d" else "ball_xyzw")
-        blocks.append(_Block(law, at_q, at_v, theirs.idx_q, theirs.idx_v))
+        if joint.follows and "Mimic" in theirs.shortname():
+            continue
+        law = laws.get((theirs.nq, theirs.nv), "planar" if joint.kind == "free2d" else "ball_xyzw")
+        blocks.append(_Block(law, joint.q, joint.v, theirs.idx_q, theirs.idx_v, joint.follows))
     return _checked(model, blocks, other.nq, "Pinocchio")
 
 
@@ -134,35 +155,50 @@ def mujoco(model: Model, other: Any) -> Conversion:
     """The conversion to the coordinates of a ``mujoco.MjModel``."""
     names = [other.joint(i).name or f"joint{i}" for i in range(other.njnt)]
     blocks = []
-    for name, kind, at_q, at_v in _moving_joints(model):
-        if name not in names:
-            raise ValueError(f"The MuJoCo model has no joint {name!r}; its joints are {', '.join(names)}.")
-        index = names.index(name)
-        law = {"free": "free_world", "spherical": "ball_wxyz"}.get(kind, "same")
-        blocks.append(_Block(law, at_q, at_v, int(other.jnt_qposadr[index]), int(other.jnt_dofadr[index])))
+    for joint in _moving_joints(model):
+        if joint.name not in names:
+            raise ValueError(f"The MuJoCo model has no joint {joint.name!r}; its joints are {', '.join(names)}.")
+        index = names.index(joint.name)
+        law = {"free": "free_world", "spherical": "ball_wxyz"}.get(joint.kind, "same")
+        starts = int(other.jnt_qposadr[index]), int(other.jnt_dofadr[index])
+        blocks.append(_Block(law, joint.q, joint.v, *starts, joint.follows))
     return _checked(model, blocks, other.nq, "MuJoCo")
 
 
-def _moving_joints(model: Model) -> Iterator[tuple[str, str, int, int]]:
-    """The name, the kind and the first coordinates in q and v of every joint with coordinates of its own."""
-    kinds = joint_kinds(model)
+@dataclasses.dataclass(frozen=True)
+class _Joint:
+    """A joint with degrees of freedom, and where its coordinates begin in q and v of the tree."""
+
+    name: str
+    kind: str
+    q: int
+    v: int
+    follows: bool
+
+
+def _moving_joints(model: Model) -> Iterator[_Joint]:
+    kinds, topology = joint_kinds(model), model.topology
     followers = set() if model.coupling is None else {v for _, v in model.coupling.followers}
     for body in range(1, model.num_bodies):
-        if model.topology.joint_nv[body] and int(model.topology.v_start[body]) not in followers:
-            at_q, at_v = model.coordinates_of(body)
-            yield model.joint_names[body], kinds[body].partition("(")[0], at_q.start, at_v.start
+        if topology.joint_nv[body]:
+            q, v = int(topology.q_start[body]), int(topology.v_start[body])
+            yield _Joint(model.joint_names[body], kinds[body].partition("(")[0], q, v, v in followers)
 
 
 def _checked(model: Model, blocks: list[_Block], their_nq: int, engine: str) -> Conversion:
-    sizes = [_OUR_SIZE[b.law] for b in blocks]
+    sizes = [_OUR_SIZE[b.law] for b in blocks if not b.follows]
     ours = sum(nq for nq, _ in sizes), sum(nv for _, nv in sizes)
     theirs = sum(_THEIR_SIZE[b.law] for b in blocks)
     if ours != (model.nq, model.nv) or theirs != their_nq:
         raise ValueError(
             f"The joints of the {engine} model do not match: {theirs} of its {their_nq} coordinates belong to joints "
-            "of this model; load the same file with the same root joint, and mimic joints as such."
+            "of this model; load the same file with the same root joint."
         )
-    return Conversion(tuple(blocks))
+    return Conversion(tuple(blocks), model.coupling)
+
+
+def _concatenated(parts: list[Array], q: Array) -> Array:
+    return jnp.concatenate(parts) if parts else q
 
 
 _OUR_SIZE = {

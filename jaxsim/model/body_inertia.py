@@ -75,7 +75,9 @@ def check_inertia(name: str, inertia: BodyInertia) -> None:
     """Raise a ``ValueError`` unless a rigid body can have this inertia."""
     mass = float(inertia.mass)
     if not np.isfinite(mass) or mass <= 0.0:
-        raise ValueError(f"The mass of {name!r} is {mass}; it must be positive (inertia=None makes a massless link).")
+        raise ValueError(
+            f"The mass of {name!r} is {mass}; it must be positive, and a link without mass has no inertia at all."
+        )
     finite_vector(inertia.com, 3, f"the centre of mass of {name!r}")
     matrix = inertia.matrix
     if matrix.shape != (3, 3) or not np.all(np.isfinite(matrix)):

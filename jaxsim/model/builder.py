@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import jax
@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..joints import AbstractJoint, Fixed
-from .actuation import Actuator, actuator, stack_actuators
+from .actuation import Actuator, Drive, actuator, stack_actuators
 from .body_inertia import BodyInertia, check_inertia
 from .coordinates import PER_COORDINATE, PER_VELOCITY, check_coordinates
 from .coupling import Follower, couple
@@ -60,7 +60,7 @@ class ModelBuilder:
         self._frames: list[tuple[str, int, Placement]] = []
         self._loops: list[tuple[Loop, Placement, Placement]] = []
         self._followers: dict[int, Follower] = {}
-        self._actuators: list[tuple[int, Actuator]] = []
+        self._actuators: list[Actuator] = []
         self._keyframes: list[tuple] = []
 
     def add_body(
@@ -172,7 +172,7 @@ class ModelBuilder:
     def add_actuator(
         self,
         name: str,
-        body: int | str,
+        body: int | str | Mapping[int | str, float],
         gear: float | Sequence[float] = 1.0,
         gain: float = 1.0,
         bias: Sequence[float] = (0.0, 0.0, 0.0),
@@ -181,11 +181,15 @@ class ModelBuilder:
     ) -> int:
         """Drive the joint of a body and return the index of the actuator; see ``Actuation`` for the law.
 
-        The gear is one number for a joint of one degree of freedom, else one for each.
+        The gear is one number for a joint of one degree of freedom, else one for each. A mapping from bodies to
+        coefficients drives all their joints at once, each with its coefficient times the gear, as a tendon does.
         """
-        index = self._body_index(body, f"The body of the actuator {name!r}")
-        nv = self._bodies[index - 1].joint.nv if index else 0
-        self._actuators.append((index, actuator(name, nv, gear, gain, bias, control_range, force_range)))
+        pulls = {key: np.multiply(gear, c) for key, c in body.items()} if isinstance(body, Mapping) else {body: gear}
+        gears = []
+        for key, number in pulls.items():
+            index = self._body_index(key, f"The body of the actuator {name!r}")
+            gears.append((index, self._bodies[index - 1].joint.nv if index else 0, number))
+        self._actuators.append(actuator(name, gears, gain, bias, control_range, force_range))
         return len(self._actuators) - 1
 
     def add_keyframe(self, name: str, q, v=None, u=None) -> None:
@@ -283,16 +287,8 @@ class ModelBuilder:
 
     def _with_controls(self, model: Model, dtype) -> Model:
         """The model with its actuators and keyframes, whose sizes are those of its coordinates."""
-        actuators = []
-        for body, item in self._actuators:
-            if body in self._followers:
-                raise ValueError(
-                    f"The actuator {item.name!r} drives the joint of {self._bodies[body - 1].name!r}, which "
-                    "follows another one; drive its leader."
-                )
-            at_q, at_v = model.coordinates_of(body)
-            actuators.append(dataclasses.replace(item, configuration=at_q.start, velocity=at_v.start))
-        sizes = model.nq, model.nv, len(actuators)
+        actuation = stack_actuators(self._actuators, lambda body: self._drive(model, body), model.nv, dtype)
+        sizes = model.nq, model.nv, len(actuation)
         keyframes = []
         for name, *state in self._keyframes:
             given = [np.zeros(size) if value is None else value for value, size in zip(state, sizes, strict=True)]
@@ -300,6 +296,14 @@ class ModelBuilder:
             keyframes.append((name, *map(finite_vector, given, sizes, what)))
         return dataclasses.replace(
             model,
-            actuation=stack_actuators(actuators, model.nv, dtype),
+            actuation=actuation,
             keyframes=stack_keyframes(keyframes, dtype),
         )
+
+    def _drive(self, model: Model, body: int) -> Drive:
+        """Where the coordinates of a body's joint stand in those of the model, its leader's if it follows another."""
+        places = model.coordinates_of(body)
+        if body not in self._followers or model.coupling is None:
+            return Drive(*places)
+        row = model.coupling.followers.index((int(model.topology.q_start[body]), int(model.topology.v_start[body])))
+        return Drive(*places, float(model.coupling.multiplier[row]), float(model.coupling.offset[row]))

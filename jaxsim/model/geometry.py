@@ -134,7 +134,7 @@ def placed_shape(shape: Shape, size, placement: Placement) -> PlacedShape:
     count = _COUNT[shape.kind]
     values = finite_vector(np.atleast_1d(np.asarray(size, float)), count, f"the size of a {shape.kind}")
     if shape.kind != "mesh" and np.any(values < 0):
-        raise ValueError(f"The size of a {shape.kind} is {size!r}; give {SIZES[shape.kind]}, none negative.")
+        raise ValueError(f"The size of a {shape.kind} is {values.tolist()}; give {SIZES[shape.kind]}, none negative.")
     return PlacedShape(shape, values, placement)
 
 

@@ -13,7 +13,8 @@ import numpy as np
 from .builder import ModelBuilder
 from .links import Assembly
 from .mjcf_bodies import Bodies
-from .mjcf_controls import add_actuators, add_keyframes, add_loops
+from .mjcf_controls import add_actuators, add_keyframes
+from .mjcf_equalities import add_loops, followers
 from .mjcf_survey import survey
 from .model import Model
 from .report import Report
@@ -28,11 +29,13 @@ def load_mjcf(
     strict: bool = True,
     dtype=None,
 ) -> Model:
-    """The model of an MJCF file or of MJCF text. It needs the ``mujoco`` package (extra ``peers``).
+    """The model of an MJCF file or of MJCF text. It needs the ``mujoco`` package (extra ``mjcf``).
 
     A body's frame has its origin on the axis of its last joint. Where the file puts the body's origin elsewhere, the
     file's frame is among ``model.frames`` under the body's name. Of several joints on one body all but the last move
-    massless bodies named ``body/joint``. The configuration MuJoCo starts from is the keyframe ``"qpos0"``.
+    massless bodies named ``body/joint``. The configuration MuJoCo starts from is the keyframe ``"qpos0"``. Two joints
+    that a linear ``equality`` couples follow each other exactly, as mimic joints of a URDF do; ``mocap`` bodies stay
+    where the file puts them.
 
     Args:
         path_or_text: a path, or the XML itself.
@@ -61,15 +64,19 @@ def mjcf_model(source: Source, floating, merge_fixed, strict, dtype) -> Model:
     report = Report(source.name, strict)
     survey(mujoco, compiled, report)
     report.raise_errors()
-    bodies = Bodies(mujoco, compiled, report, floating, source.directory)
+    coupled, _ = followers(mujoco, compiled)
+    bodies = Bodies(mujoco, compiled, report, floating, source.directory, coupled)
     report.raise_errors()
     assembly = Assembly(bodies.links, merge_fixed)
-    assembly.check(report, {})
+    mimics = [(bodies.link_of(f.body), bodies.link_of(f.leader), f) for f in coupled.values()]
+    assembly.check(report, {follower: leader for follower, leader, _ in mimics})
     report.raise_errors()
     no_gravity = compiled.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_GRAVITY
     try:
         builder = ModelBuilder(np.zeros(3) if no_gravity else compiled.opt.gravity, check_inertias=False)
         assembly.fill(builder)
+        for follower, leader, f in mimics:
+            builder.add_mimic(follower, leader, f.multiplier, f.offset)
         add_loops(mujoco, compiled, bodies, assembly, builder)
         add_actuators(mujoco, compiled, bodies, builder)
         add_keyframes(compiled, bodies, builder)
@@ -86,7 +93,7 @@ def _mujoco() -> Any:
     except ImportError:
         raise ImportError(
             "MJCF files are compiled by the mujoco package, which is missing; install it with "
-            'pip install "jaxsim-vi[peers]".'
+            'pip install "jaxsim-vi[mjcf]".'
         ) from None
     return mujoco
 

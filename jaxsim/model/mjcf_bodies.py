@@ -11,6 +11,7 @@ import numpy as np
 
 from ..joints import AbstractJoint, Free, Prismatic, Revolute, Spherical
 from .body_inertia import BodyInertia
+from .coupling import Follower
 from .links import WORLD, Link
 from .mjcf_shapes import shapes_of
 from .placement import Placement
@@ -28,13 +29,23 @@ class Bodies:
         names: the names of MuJoCo's bodies; unnamed ones are called after their number.
         frames: for each of MuJoCo's bodies, where the file's frame stands in the frame of its link.
         joint_links: for each of MuJoCo's joints, the name of the link it moves; ``None`` if it was fixed.
+        followers: MuJoCo's joints that follow others.
         freed: MuJoCo's body that was given a free joint, or −1.
     """
 
-    def __init__(self, mujoco, compiled, report: Report, floating: bool | None, directory: str | None):
-        self.mujoco, self.compiled, self.report = mujoco, compiled, report
+    def __init__(
+        self,
+        mujoco,
+        compiled,
+        report: Report,
+        floating: bool | None,
+        directory: str | None,
+        followers: dict[int, Follower],
+    ):
+        self.mujoco, self.compiled, self.report, self.followers = mujoco, compiled, report, followers
         self.names = [WORLD, *unique_names(mujoco, compiled, "body")[1:]]
         self.joint_names = unique_names(mujoco, compiled, "joint")
+        self.site_names = self._site_names()
         self.links: list[Link] = []
         self.frames = [Placement()]
         self.joint_links: list[str | None] = [None] * compiled.njnt
@@ -44,6 +55,12 @@ class Bodies:
         self.links.append(world)
         for body in range(1, compiled.nbody):
             self._add_body(body, floating, directory)
+
+    def link_of(self, joint: int) -> str:
+        """The link that one of MuJoCo's joints moves; the joint must not be free, for free ones may have been fixed."""
+        link = self.joint_links[joint]
+        assert link is not None
+        return link
 
     def _add_body(self, body: int, floating: bool | None, directory: str | None) -> None:
         m, name = self.compiled, self.names[body]
@@ -87,9 +104,24 @@ class Bodies:
 
     def _add_sites(self, link: Link, body: int, stand: Placement) -> None:
         m = self.compiled
-        names = unique_names(self.mujoco, m, "site")
         for site in np.flatnonzero(m.site_bodyid == body):
-            link.frames.append((names[site], stand @ Placement(tuple(m.site_pos[site]), m.site_quat[site])))
+            place = stand @ Placement(tuple(m.site_pos[site]), m.site_quat[site])
+            link.frames.append((self.site_names[site], place))
+
+    def _site_names(self) -> list[str]:
+        """The names of the sites; those with the name of a body get another one, for frames and bodies share names."""
+        names = unique_names(self.mujoco, self.compiled, "site")
+        taken = {*self.names, *names}
+        renamed = []
+        for i, name in enumerate(names):
+            if name in self.names:
+                while names[i] in taken:
+                    names[i] += "_site"
+                taken.add(names[i])
+                renamed.append(f"{name!r} is {names[i]!r}")
+        if renamed:
+            self.report.note(f"Sites that have the name of a body are renamed: {', '.join(renamed)}.")
+        return names
 
     def _joint(self, j: int) -> tuple[AbstractJoint, Placement, Placement]:
         """The joint, where it stands in the frame before it, and where the frame after it stands in its child's."""
@@ -150,7 +182,15 @@ class Bodies:
 
 def unique_names(mujoco, compiled, kind: str) -> list[str]:
     """The names of all objects of a kind; unnamed ones are called after their kind and number."""
-    counts = {"body": "nbody", "joint": "njnt", "site": "nsite", "actuator": "nu", "key": "nkey", "equality": "neq"}
+    counts = {
+        "body": "nbody",
+        "joint": "njnt",
+        "site": "nsite",
+        "tendon": "ntendon",
+        "actuator": "nu",
+        "key": "nkey",
+        "equality": "neq",
+    }
     objects = getattr(mujoco.mjtObj, f"mjOBJ_{kind.upper()}")
     given = [mujoco.mj_id2name(compiled, objects, i) for i in range(getattr(compiled, counts[kind]))]
     names = []

@@ -1,4 +1,4 @@
-"""The actuators, loop closures and keyframes of a compiled MuJoCo model."""
+"""The actuators and keyframes of a compiled MuJoCo model."""
 
 from __future__ import annotations
 
@@ -6,52 +6,23 @@ import numpy as np
 
 from ..joints import Free
 from .builder import ModelBuilder
-from .links import Assembly
 from .mjcf_bodies import Bodies, unique_names
-from .placement import Placement, rotation_matrix
-
-
-def add_loops(mujoco, compiled, bodies: Bodies, assembly: Assembly, builder: ModelBuilder) -> None:
-    """Add the active ``connect`` and ``weld`` equalities as loop closures."""
-    m, names = compiled, unique_names(mujoco, compiled, "equality")
-    if m.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_EQUALITY:
-        return
-    kinds = {int(mujoco.mjtEq.mjEQ_CONNECT): "connect", int(mujoco.mjtEq.mjEQ_WELD): "weld"}
-    for i in range(m.neq):
-        if int(m.eq_type[i]) not in kinds or not m.eq_active0[i]:
-            continue
-        kind, data = kinds[int(m.eq_type[i])], np.array(m.eq_data[i])
-        ends = int(m.eq_obj1id[i]), int(m.eq_obj2id[i])
-        if m.eq_objtype[i] == mujoco.mjtObj.mjOBJ_SITE:
-            frames = [Placement(tuple(m.site_pos[site]), m.site_quat[site]) for site in ends]
-            ends = int(m.site_bodyid[ends[0]]), int(m.site_bodyid[ends[1]])
-        elif kind == "connect":
-            frames = [Placement(tuple(data[:3])), Placement(tuple(data[3:6]))]
-        else:
-            frames = [Placement(tuple(data[3:6]), data[6:10]), Placement(tuple(data[:3]))]
-        hosts, places = [], []
-        for body, frame in zip(ends, frames, strict=True):
-            host, offset = assembly.hosts[bodies.names[body]]
-            hosts.append(host.name)
-            places.append(offset @ bodies.frames[body] @ frame)
-        builder.add_loop(kind, *hosts, *places, name=names[i])
+from .mjcf_tendons import fixed_tendon
+from .placement import rotation_matrix
 
 
 def add_actuators(mujoco, compiled, bodies: Bodies, builder: ModelBuilder) -> None:
-    """Add the actuators on joints; those on joints that were fixed are dropped."""
+    """Add the actuators on joints and on fixed tendons."""
     m, bits = compiled, mujoco.mjtDisableBit
     names = unique_names(mujoco, compiled, "actuator")
     clamped = not m.opt.disableflags & bits.mjDSBL_CLAMPCTRL
-    for i in driven_joints(mujoco, compiled):
-        joint = int(m.actuator_trnid[i, 0])
-        link = bodies.joint_links[joint]
-        if link is None:
-            continue
-        ball = m.jnt_type[joint] == mujoco.mjtJoint.mjJNT_BALL
+    for i in usable_actuators(mujoco, compiled):
+        joints = _pulled(mujoco, m, i)
+        ball = m.jnt_type[next(iter(joints))] == mujoco.mjtJoint.mjJNT_BALL
         affine = m.actuator_biastype[i] == mujoco.mjtBias.mjBIAS_AFFINE
         builder.add_actuator(
             names[i],
-            link,
+            {bodies.link_of(joint): coefficient for joint, coefficient in joints.items()},
             gear=m.actuator_gear[i, :3] if ball else m.actuator_gear[i, 0],
             gain=float(m.actuator_gainprm[i, 0]),
             bias=tuple(m.actuator_biasprm[i, :3]) if affine else (0.0, 0.0, 0.0),
@@ -60,24 +31,24 @@ def add_actuators(mujoco, compiled, bodies: Bodies, builder: ModelBuilder) -> No
         )
 
 
-def driven_joints(mujoco, compiled) -> list[int]:
-    """The actuators that can be taken over: on a joint, with a fixed gain, an affine or no bias, and no memory."""
+def _pulled(mujoco, m, i: int) -> dict[int, float]:
+    """The joints that an actuator acts on, and with which coefficients: its own, or those of its fixed tendon."""
+    target = int(m.actuator_trnid[i, 0])
+    if m.actuator_trntype[i] != mujoco.mjtTrn.mjTRN_TENDON:
+        return {target: 1.0}
+    return fixed_tendon(mujoco, m, target) or {}
+
+
+def usable_actuators(mujoco, compiled) -> list[int]:
+    """The actuators that can be taken over."""
     return [i for i in range(compiled.nu) if not actuator_problem(mujoco, compiled, i)]
 
 
 def actuator_problem(mujoco, compiled, i: int) -> str:
-    """Why an actuator cannot be taken over; empty if it can."""
-    m, trn, bias = compiled, mujoco.mjtTrn, mujoco.mjtBias
-    if int(m.actuator_trntype[i]) not in (int(trn.mjTRN_JOINT), int(trn.mjTRN_JOINTINPARENT)):
-        return "does not act on a joint"
-    kind = m.jnt_type[m.actuator_trnid[i, 0]]
-    if kind == mujoco.mjtJoint.mjJNT_FREE:
-        return "acts on a free joint"
-    if kind == mujoco.mjtJoint.mjJNT_BALL:
-        if m.actuator_trntype[i] == trn.mjTRN_JOINTINPARENT:
-            return "acts on a ball joint in the parent's frame"
-        if m.actuator_biastype[i] != bias.mjBIAS_NONE and m.actuator_biasprm[i, 1]:
-            return "is a position servo on a ball joint"
+    """Why an actuator cannot be taken over; empty if it can: a fixed gain, an affine or no bias, and no memory."""
+    m, bias = compiled, mujoco.mjtBias
+    if problem := _transmission_problem(mujoco, m, i):
+        return problem
     if m.actuator_dyntype[i] != mujoco.mjtDyn.mjDYN_NONE:
         return "has internal dynamics"
     if m.actuator_gaintype[i] != mujoco.mjtGain.mjGAIN_FIXED:
@@ -90,12 +61,28 @@ def actuator_problem(mujoco, compiled, i: int) -> str:
     return ""
 
 
+def _transmission_problem(mujoco, m, i: int) -> str:
+    """Why the force of an actuator cannot be brought to joints; empty if it can."""
+    kind, target, trn = int(m.actuator_trntype[i]), int(m.actuator_trnid[i, 0]), mujoco.mjtTrn
+    if kind == trn.mjTRN_TENDON:
+        return "acts on a spatial tendon" if fixed_tendon(mujoco, m, target) is None else ""
+    if kind not in (int(trn.mjTRN_JOINT), int(trn.mjTRN_JOINTINPARENT)):
+        return "acts neither on a joint nor on a fixed tendon"
+    if m.jnt_type[target] == mujoco.mjtJoint.mjJNT_FREE:
+        return "acts on a free joint"
+    if m.jnt_type[target] == mujoco.mjtJoint.mjJNT_BALL:
+        if kind == trn.mjTRN_JOINTINPARENT:
+            return "acts on a ball joint in the parent's frame"
+        if m.actuator_biastype[i] != mujoco.mjtBias.mjBIAS_NONE and m.actuator_biasprm[i, 1]:
+            return "is a position servo on a ball joint"
+    return ""
+
+
 def add_keyframes(compiled, bodies: Bodies, builder: ModelBuilder) -> None:
     """Add the file's keyframes, and the configuration MuJoCo starts from as ``"qpos0"``."""
     m = compiled
     names = unique_names(bodies.mujoco, m, "key")
-    kept = driven_joints(bodies.mujoco, m)
-    kept = [i for i in kept if bodies.joint_links[m.actuator_trnid[i, 0]] is not None]
+    kept = usable_actuators(bodies.mujoco, m)
     states = [(name, m.key_qpos[k], m.key_qvel[k], m.key_ctrl[k][kept]) for k, name in enumerate(names)]
     if "qpos0" not in names:
         states.append(("qpos0", m.qpos0, np.zeros(m.nv), np.zeros(len(kept))))
@@ -104,7 +91,7 @@ def add_keyframes(compiled, bodies: Bodies, builder: ModelBuilder) -> None:
 
 
 def _state(bodies: Bodies, qpos: np.ndarray, qvel: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A state of MuJoCo's in our coordinates: free joints that were added or fixed, and twists in the body frame."""
+    """A state of MuJoCo's in our coordinates: free joints added or fixed, followers left out, twists in body frames."""
     m, q, v = bodies.compiled, [], []
     moved = {link.name: link for link in bodies.links}
     for body in range(1, m.nbody):
@@ -113,7 +100,7 @@ def _state(bodies: Bodies, qpos: np.ndarray, qvel: np.ndarray) -> tuple[np.ndarr
             v.append(np.zeros(6))
         for j in range(m.body_jntadr[body], m.body_jntadr[body] + m.body_jntnum[body]):
             link = bodies.joint_links[j]
-            if link is None:
+            if link is None or j in bodies.followers:
                 continue
             joint = moved[link].joint
             assert joint is not None

@@ -8,6 +8,8 @@ import numpy as np
 
 from .mjcf_bodies import unique_names
 from .mjcf_controls import actuator_problem
+from .mjcf_equalities import followers
+from .mjcf_tendons import pulls
 from .report import LARGEST, Report
 
 _WITHOUT_EFFECT = {
@@ -48,6 +50,13 @@ def survey(mujoco, compiled, report: Report) -> None:
     for i in range(compiled.neq):
         if not compiled.eq_active0[i]:
             report.left_out("equality that is not active")
+    for i in range(compiled.ntendon):
+        actuated = (compiled.actuator_trntype == mujoco.mjtTrn.mjTRN_TENDON) & (compiled.actuator_trnid[:, 0] == i)
+        if not pulls(compiled, i) and not np.any(actuated):
+            report.left_out("tendon")
+    if compiled.nmocap:
+        names = _names(mujoco, compiled, "body", np.flatnonzero(compiled.body_mocapid >= 0))
+        report.note(f"Mocap bodies stay where the file puts them: {names}.")
 
 
 def _impossible(mujoco, m) -> Iterator[str]:
@@ -68,13 +77,16 @@ def _impossible(mujoco, m) -> Iterator[str]:
 
 
 def _elements(mujoco, m) -> Iterator[str]:
-    for count, kind in (("ntendon", "tendon"), ("nflex", "flex"), ("nplugin", "plugin")):
+    if pulling := [i for i in range(m.ntendon) if pulls(m, i)]:
+        names = _names(mujoco, m, "tendon", pulling)
+        yield (
+            f"it has tendons with springs, dampers, friction, armature or limits ({names}), which are not supported; "
+            "remove them."
+        )
+    for count, kind in (("nflex", "flex"), ("nplugin", "plugin")):
         if getattr(m, count):
             names = _names(mujoco, m, kind, range(getattr(m, count)))
             yield f"it has {kind}s ({names}), which are not supported; remove them."
-    if m.nmocap:
-        names = _names(mujoco, m, "body", np.flatnonzero(m.body_mocapid >= 0))
-        yield f"it has mocap bodies ({names}), which are not supported; remove mocap or the bodies."
     if np.any(m.body_gravcomp):
         names = _names(mujoco, m, "body", np.flatnonzero(m.body_gravcomp))
         yield f"it compensates gravity on bodies ({names}), which is not supported; remove gravcomp."
@@ -83,11 +95,19 @@ def _elements(mujoco, m) -> Iterator[str]:
             f"it has a medium of density {m.opt.density} and viscosity {m.opt.viscosity}, which is not supported; "
             "set both to zero."
         )
-    supported = int(mujoco.mjtEq.mjEQ_CONNECT), int(mujoco.mjtEq.mjEQ_WELD)
-    others = [i for i in range(m.neq) if int(m.eq_type[i]) not in supported and m.eq_active0[i]]
-    if others:
-        names = ", ".join(unique_names(mujoco, m, "equality")[i] for i in others)
-        yield f"it has equalities other than connect and weld ({names}), which are not supported; remove them."
+    yield from _equalities(mujoco, m)
+
+
+def _equalities(mujoco, m) -> Iterator[str]:
+    if m.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_EQUALITY:
+        return
+    names, kinds = unique_names(mujoco, m, "equality"), mujoco.mjtEq
+    for i, problem in followers(mujoco, m)[1].items():
+        yield f"the equality {names[i]!r} {problem}."
+    supported = {int(kind) for kind in (kinds.mjEQ_CONNECT, kinds.mjEQ_WELD, kinds.mjEQ_JOINT, kinds.mjEQ_TENDON)}
+    active = [i for i in range(m.neq) if m.eq_active0[i]]
+    if others := [names[i] for i in active if int(m.eq_type[i]) not in supported]:
+        yield f"it has equalities of flexes ({', '.join(others)}), which are not supported; remove them."
 
 
 def _joints(mujoco, m) -> Iterator[str]:
@@ -116,7 +136,7 @@ def _actuators(mujoco, m) -> Iterator[str]:
         yield "it has actuators with several controls, which are not supported."
     for i in range(m.nu):
         if problem := actuator_problem(mujoco, m, i):
-            yield f"the actuator {names[i]!r} {problem}, which is not supported; make it a motor on a joint."
+            yield f"the actuator {names[i]!r} {problem}, which is not supported; make it a motor on joints."
     if m.opt.disableactuator:
         yield "it disables groups of actuators, which is not supported; remove them."
 

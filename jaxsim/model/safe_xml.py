@@ -60,13 +60,19 @@ def read_source(path_or_text: str | Path) -> Source:
         if "\0" in str(path) or not path.is_file():
             raise FileNotFoundError(f"There is no file {str(path)[:200]!r}; give the path of a model or its XML text.")
         if path.stat().st_size > MAX_BYTES:
-            raise ValueError(f"{path} has {path.stat().st_size} bytes; model files may have at most {MAX_BYTES}.")
+            raise _too_large(str(path), path.stat().st_size)
         source = Source(str(path), path.read_bytes(), path)
     else:
         raise TypeError(f"A model is loaded from a path or from XML text, not from {type(path_or_text).__name__}.")
     if len(source.data) > MAX_BYTES:
-        raise ValueError(f"{source.name} has {len(source.data)} bytes; models may have at most {MAX_BYTES}.")
+        raise _too_large(source.name, len(source.data))
     return source
+
+
+def _too_large(name: str, size: int) -> ValueError:
+    return ValueError(
+        f"{name} has {size} bytes; models may have at most {MAX_BYTES}: remove what is not part of the model."
+    )
 
 
 def parse(source: Source) -> Node:
@@ -77,7 +83,9 @@ def parse(source: Source) -> Node:
 
     def start(tag: str, attributes: dict[str, str]) -> None:
         if len(stack) > MAX_DEPTH:
-            raise ValueError(f"{source.name}, line {parser.CurrentLineNumber}: elements nest deeper than {MAX_DEPTH}.")
+            raise ValueError(
+                f"{source.name}, line {parser.CurrentLineNumber}: elements nest deeper than {MAX_DEPTH}; flatten them."
+            )
         node = Node(tag, attributes, parser.CurrentLineNumber)
         stack[-1].children.append(node)
         stack.append(node)

@@ -102,7 +102,7 @@ def joint_kind(joint: Joint, elements: Elements) -> AbstractJoint | None:
         return None if joint.type == "fixed" else Free()
     length = np.linalg.norm(axis)
     if length < 1e-12:
-        elements.report.error(f"{joint.node} has the axis {axis.tolist()}, which has no direction.")
+        elements.report.error(f"{joint.node} has the axis {axis.tolist()}, which has no direction; give another.")
         return None
     axis = axis / length
     if joint.type == "planar":
@@ -162,9 +162,9 @@ def followers(joints: list[Joint], elements: Elements) -> dict[str, tuple[str, f
         leader = by_name.get(mimic.attributes.get("joint", ""))
         movable = ("revolute", "continuous", "prismatic")
         if leader is None or leader.type not in movable or joint.type not in movable:
-            elements.report.error(
+            elements.report.unsupported(
                 f"{joint.node} mimics the joint {mimic.attributes.get('joint', '')!r}; both must exist and be "
-                "revolute, continuous or prismatic."
+                "revolute, continuous or prismatic; correct the name or remove the <mimic>."
             )
             continue
         followers[joint.child] = (leader.child, multiplier, offset)

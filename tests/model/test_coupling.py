@@ -30,10 +30,22 @@ G[:7, :7], G[7, 6], G[8, 7] = np.eye(7), RATIO, 1.0
 """v_tree = G v for the velocities of base, a, b, c."""
 
 
+def project(model, q, v, a, f_ext):
+    """All that the coupling takes from the tree."""
+    return {
+        "tau": jaxsim.inverse_dynamics(model, q, v, a, f_ext),
+        "M": jaxsim.mass_matrix(model, q),
+        "J": jaxsim.jacobian(model, q, "c"),
+        "bias": jaxsim.bias_forces(model, q, v),
+        "positions": jaxsim.forward_kinematics(model, q).position,
+        "momentum": jaxsim.momentum(model, q, v),
+    }
+
+
 def evaluate(model, q, v, a, f_ext):
     """Everything at once, to compile once."""
-    tau = jaxsim.inverse_dynamics(model, q, v, a, f_ext)
-    M = jaxsim.mass_matrix(model, q)
+    results = project(model, q, v, a, f_ext)
+    tau, M = results["tau"], results["M"]
     prescribed = jnp.arange(model.nv) % 2 == 0
     known = jnp.where(prescribed, 0, tau), jnp.where(prescribed, a, 0)
 
@@ -41,13 +53,7 @@ def evaluate(model, q, v, a, f_ext):
         return jaxsim.energy(model, jaxsim.integrate(model, q, t * v), v + t * a).total
 
     free = jaxsim.inverse_dynamics(model, q, v, a)
-    return {
-        "tau": tau,
-        "M": M,
-        "J": jaxsim.jacobian(model, q, "c"),
-        "bias": jaxsim.bias_forces(model, q, v),
-        "positions": jaxsim.forward_kinematics(model, q).position,
-        "momentum": jaxsim.momentum(model, q, v),
+    return results | {
         "kinetic": jaxsim.energy(model, q, v).kinetic,
         "power": free @ v - jnp.sum(model.damping * v**2),
         "energy rate": jax.jvp(total, (0.0,), (1.0,))[1],
@@ -73,13 +79,8 @@ def state(model):
 
 
 @pytest.fixture(scope="module")
-def run():
-    return jax.jit(evaluate, compiler_options={"xla_backend_optimization_level": 0})
-
-
-@pytest.fixture(scope="module")
-def coupled(model, state, run):
-    return run(model, *state)
+def coupled(model, state):
+    return jax.jit(evaluate)(model, *state)
 
 
 def on_full_tree(q):
@@ -93,10 +94,10 @@ def test_followers_have_no_coordinates(model):
     assert model.coordinates_of("b") == model.coordinates_of("a")
 
 
-def test_dynamics_are_those_of_the_tree_projected(state, coupled, run):
+def test_dynamics_are_those_of_the_tree_projected(state, coupled):
     """τ = Gᵀ ID(G q + b, G v, G a), M = Gᵀ M G, J = J G, springs and dampers of the follower included."""
     q, v, a, f_ext = state
-    full = run(build((), **SPRINGS), on_full_tree(q), G @ v, G @ a, f_ext)
+    full = jax.jit(project)(build((), **SPRINGS), on_full_tree(q), G @ v, G @ a, f_ext)
     np.testing.assert_allclose(coupled["tau"], G.T @ full["tau"], rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(coupled["M"], G.T @ full["M"] @ G, atol=1e-13)
     np.testing.assert_allclose(coupled["J"], full["J"] @ G, atol=1e-13)
@@ -135,14 +136,14 @@ def test_random_configurations_have_the_models_size(model):
 def test_the_ratio_is_a_differentiable_leaf(model, state):
     q, v, a, _ = state
 
-    @jax.jit
     def effort(multiplier):
         other = eqx.tree_at(lambda m: m.coupling.multiplier, model, multiplier)
         return jnp.sum(jaxsim.inverse_dynamics(other, q, v, a) ** 2)
 
     m, h = model.coupling.multiplier, 1e-5
-    slope = (effort(m + h) - effort(m - h)) / (2 * h)
-    assert float(jax.grad(effort)(m)[0]) == pytest.approx(float(slope), rel=1e-7)
+    run = jax.jit(jax.vmap(jax.value_and_grad(effort)))
+    (_, plus, minus), (slope, *_) = run(jnp.stack([m, m + h, m - h]))
+    assert float(slope[0]) == pytest.approx(float((plus - minus) / (2 * h)), rel=1e-7)
 
 
 def test_followers_of_followers():
@@ -162,15 +163,22 @@ def test_only_single_coordinates_follow():
         build((("a", "base"),))
 
 
-def test_a_follower_cannot_be_driven():
+def test_a_driven_follower_drives_its_leader():
+    """The servo f = k u + b₀ + b₁ l + b₂ l̇ on q_b = m q + c acts on q with the gear m g; a tendon pulls both joints."""
     builder = jaxsim.ModelBuilder()
     ball = jaxsim.BodyInertia.sphere(1.0, 0.1)
     for name in "ab":
         builder.add_body(name, 0, jaxsim.Revolute("x"), inertia=ball)
-    builder.add_mimic("b", "a")
-    builder.add_actuator("motor", "b")
-    with pytest.raises(ValueError, match="drive its leader"):
-        builder.build()
+    builder.add_mimic("b", "a", RATIO, OFFSET)
+    builder.add_actuator("servo", "b", gear=2.0, gain=3.0, bias=(0.1, -3.0, -0.5))
+    builder.add_actuator("tendon", {"a": 0.5, "b": 2.0}, gear=3.0, bias=(0.0, -1.0, 0.0))
+    model = builder.build()
+    q, v, u = jnp.array([0.7]), jnp.array([0.4]), jnp.array([0.2, 0.9])
+    q_b, v_b = RATIO * 0.7 + OFFSET, RATIO * 0.4
+    servo = 3.0 * 0.2 + 0.1 - 3.0 * 2.0 * q_b - 0.5 * 2.0 * v_b
+    tendon = 0.9 - 3.0 * (0.5 * 0.7 + 2.0 * q_b)
+    expected = RATIO * 2.0 * servo + 3.0 * (0.5 + 2.0 * RATIO) * tendon
+    np.testing.assert_allclose(model.actuation.forces(q, v, u), [expected], rtol=1e-14)
 
 
 def test_simulation_keeps_energy():

@@ -118,7 +118,7 @@ def test_long_chains_load():
 
 def test_mjcf_without_mujoco_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "mujoco", None)
-    with pytest.raises(ImportError, match=r"pip install \"jaxsim-vi\[peers\]\""):
+    with pytest.raises(ImportError, match=r"pip install \"jaxsim-vi\[mjcf\]\""):
         jaxsim.load("<mujoco/>")
 
 

@@ -138,17 +138,26 @@ def _theirs(other, q, v, a):
     tau = pin.rnea(other, data, q, v, a).copy()
     M = pin.crba(other, data, q)
     M = np.triu(M) + np.triu(M, 1).T
-    bias = pin.nonLinearEffects(other, data, q, v).copy()
     com = pin.centerOfMass(other, data, q).copy()
     h = pin.computeCentroidalMomentum(other, data, q, v).vector.copy()
     pin.framesForwardKinematics(other, data, q)
     frames = [data.oMf[other.getFrameId(name, pin.FrameType.BODY)] for name in link_names(other)]
     return {
         "inverse dynamics": tau,
-        "forward dynamics": np.linalg.solve(M, tau - bias),
+        "forward dynamics": _accelerations(other, q, v, tau, M),
         "mass matrix": M,
         "rotations": np.stack([frame.rotation for frame in frames]),
         "positions": np.stack([frame.translation for frame in frames]),
         "center of mass": com,
         "momentum": h,
     }
+
+
+def _accelerations(other, q, v, tau, M):
+    """Pinocchio's articulated bodies, or a dense solve where joints mimic others, which they do not support."""
+    import pinocchio as pin
+
+    data = other.createData()
+    if len(other.mimicking_joints):
+        return np.linalg.solve(M, tau - pin.nonLinearEffects(other, data, q, v))
+    return pin.aba(other, data, q, v, tau).copy()

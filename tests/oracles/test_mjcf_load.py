@@ -14,20 +14,44 @@ def mjcf(body: str = "", outside: str = "") -> str:
 
 BODY = '<body name="b"><joint name="j"/><geom name="g" size="0.1"/><site name="s"/>{}</body>'
 SIMPLE = BODY.format("")
+PAIR = BODY.format('<body><joint name="k"/><geom size="0.1"/></body>')
+TENDON = '<tendon><fixed name="t"><joint joint="j" coef="1"/></fixed></tendon>'
 
 UNSUPPORTED = {
-    "tendon": (mjcf(SIMPLE, '<tendon><fixed name="t"><joint joint="j" coef="1"/></fixed></tendon>'), "tendons (t)"),
-    "mocap": (mjcf('<body name="m" mocap="true"/>' + SIMPLE), "mocap bodies (m)"),
+    "tendon": (
+        mjcf(SIMPLE, '<tendon><fixed name="t" stiffness="1"><joint joint="j" coef="1"/></fixed></tendon>'),
+        "armature or limits (t)",
+    ),
     "gravcomp": (mjcf(SIMPLE.replace('name="b"', 'name="b" gravcomp="1"')), "compensates gravity on bodies (b)"),
     "medium": (mjcf(SIMPLE, '<option density="1.2"/>'), "medium of density 1.2"),
-    "joint equality": (
-        mjcf(
-            BODY.format('<body><joint name="k"/><geom size="0.1"/></body>'),
-            '<equality><joint name="e" joint1="j" joint2="k"/></equality>',
-        ),
-        "equalities other than connect and weld (e)",
+    "curved equality": (
+        mjcf(PAIR, '<equality><joint name="e" joint1="j" joint2="k" polycoef="0 1 2 0 0"/></equality>'),
+        "the equality 'e' is not linear",
     ),
-    "site actuator": (mjcf(SIMPLE, '<actuator><motor name="a" site="s"/></actuator>'), "'a' does not act on a joint"),
+    "lonely equality": (
+        mjcf(PAIR, '<equality><joint name="e" joint1="j"/></equality>'),
+        "the equality 'e' holds a joint in place",
+    ),
+    "equalities in a circle": (
+        mjcf(PAIR, '<equality><joint joint1="j" joint2="k"/><joint name="e" joint1="k" joint2="j"/></equality>'),
+        "the equality 'e' couples joints that others couple already",
+    ),
+    "tendon equality": (
+        mjcf(PAIR, f'{TENDON}<equality><tendon name="e" tendon1="t"/></equality>'),
+        "the equality 'e' couples other than two joints by one fixed tendon",
+    ),
+    "site actuator": (
+        mjcf(SIMPLE, '<actuator><motor name="a" site="s"/></actuator>'),
+        "'a' acts neither on a joint nor on a fixed tendon",
+    ),
+    "spatial tendon": (
+        mjcf(
+            '<site name="w"/>' + SIMPLE,
+            '<tendon><spatial name="t"><site site="w"/><site site="s"/></spatial></tendon>'
+            '<actuator><motor name="a" tendon="t"/></actuator>',
+        ),
+        "'a' acts on a spatial tendon",
+    ),
     "activation": (
         mjcf(SIMPLE, '<actuator><intvelocity name="a" joint="j" actrange="0 1"/></actuator>'),
         "'a' has internal dynamics",
@@ -60,16 +84,16 @@ def test_what_changes_the_physics_is_refused_unless_one_insists(case):
     with pytest.raises(ValueError, match="strict=False") as caught:
         jaxsim.load(text)
     assert sentence in str(caught.value)
-    with pytest.warns(UserWarning, match="not supported|symmetric"):
+    with pytest.warns(UserWarning, match="not supported|symmetric|equality"):
         jaxsim.load(text, strict=False)
 
 
 def test_everything_unsupported_is_listed_at_once():
-    outside = '<option viscosity="0.1"/><tendon><fixed name="t"><joint joint="j" coef="1"/></fixed></tendon>'
-    outside += '<actuator><motor name="a" site="s"/><motor name="b" tendon="t"/></actuator>'
+    outside = '<option viscosity="0.1"/>' + TENDON.replace("<fixed", '<fixed damping="1"')
+    outside += '<actuator><motor name="a" site="s"/><intvelocity name="b" joint="j" actrange="0 1"/></actuator>'
     with pytest.raises(ValueError, match="4 problems") as caught:
         jaxsim.load(mjcf(SIMPLE, outside))
-    for part in ("viscosity 0.1", "tendons (t)", "actuator 'a'", "actuator 'b'"):
+    for part in ("viscosity 0.1", "limits (t)", "actuator 'a'", "actuator 'b'"):
         assert part in str(caught.value)
 
 
@@ -83,6 +107,40 @@ def test_what_has_no_effect_is_named_in_one_warning():
     (warning,) = caught
     for part in ("camera", "light", "sensor (2×)", "texture", "contact exclusion"):
         assert part in str(warning.message)
+
+
+def test_idle_tendons_and_mocap_bodies_are_mentioned():
+    """What measures and what marks does not pull: the model loads, and the warning says what became of it."""
+    with pytest.warns(UserWarning, match="Mocap bodies stay where the file puts them: m") as caught:
+        model = jaxsim.load(mjcf('<body name="m" mocap="true" pos="1 2 3"/>' + SIMPLE, TENDON))
+    assert "tendon" in str(caught[0].message)
+    assert (model.body_names, model.frames.names) == (("world", "b"), ("m", "s"))
+    np.testing.assert_allclose(model.frames.position[0], [1, 2, 3])
+
+
+def test_bodies_keep_their_names_where_sites_have_the_same():
+    body = (
+        '<body name="b"><joint pos="0 0 1"/><geom size="0.1"/><site name="b" pos="0 1 0"/><site name="b_site"/></body>'
+    )
+    with pytest.warns(UserWarning, match="renamed: 'b' is 'b_site_site'"):
+        model = jaxsim.load(mjcf(body))
+    np.testing.assert_allclose(model.attachment("b")[1], [0, 0, -1])
+    np.testing.assert_allclose(model.attachment("b_site_site")[1], [0, 1, -1])
+
+
+def test_joints_follow_by_equality():
+    """The first joint follows the second, measured from where MuJoCo starts."""
+    body = BODY.replace('name="j"', 'name="j" ref="10"').format(
+        '<body name="c"><joint name="k" ref="20"/><geom size="0.1"/></body>'
+    )
+    outside = (
+        '<equality><joint joint1="k" joint2="j" polycoef="0.1 2"/></equality><actuator><motor joint="k"/></actuator>'
+    )
+    model = jaxsim.load(mjcf(body, outside))
+    assert model.nv == 1
+    start = np.radians([10, 20]) + [0, 0.1]
+    np.testing.assert_allclose(model.coupling.configuration(model.keyframes["qpos0"].q), start)
+    np.testing.assert_allclose(model.actuation.matrix, [[2]])
 
 
 def test_what_mujoco_refuses_is_passed_on(tmp_path):

@@ -20,16 +20,17 @@ TOLERANCE = 1e-9
 
 def load(name: str, **options) -> jaxsim.Model:
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=".*left out, without effect")
+        warnings.filterwarnings("ignore", message=".*(left out, without effect|Mocap bodies stay|are renamed)")
         return jaxsim.load(DIRECTORY / f"{name}.xml", **options)
 
 
 def random_states(compiled, rng):
     """Configurations, velocities, accelerations and controls of MuJoCo's."""
-    for _ in range(STATES):
-        q = rng.normal(size=compiled.nq)
-        mujoco.mj_normalizeQuat(compiled, q)
-        yield q, rng.normal(size=compiled.nv), rng.normal(size=compiled.nv), 2 * rng.normal(size=compiled.nu)
+    q = rng.normal(size=(STATES, compiled.nq))
+    for row in q:
+        mujoco.mj_normalizeQuat(compiled, row)
+    v, a = rng.normal(size=(2, STATES, compiled.nv))
+    return q, v, a, 2 * rng.normal(size=(STATES, compiled.nu))
 
 
 def theirs(compiled, q, v, a, u):
@@ -57,25 +58,45 @@ def theirs(compiled, q, v, a, u):
 
 
 def ours(model, conversion, names, q, v, a, u):
+    """The state in MuJoCo's coordinates, T, and all that is compared, in our coordinates."""
     q = conversion.from_configuration(q)
     v = conversion.from_velocity(q, v)
     # without acceleration of MuJoCo's coordinates ours may accelerate: its free bodies move in the world's axes
     still = conversion.from_acceleration(model, q, v, jnp.zeros_like(a))
     a = conversion.from_acceleration(model, q, v, a)
     inverse, bias = jax.vmap(lambda a: jaxsim.inverse_dynamics(model, q, v, a))(jnp.stack([a, still]))
-    T, passive = conversion.matrix(q), jaxsim.passive_forces(model, q, v)
+    passive = jaxsim.passive_forces(model, q, v)
     controls = model.actuation.forces(q, v, u)
     poses = jaxsim.forward_kinematics(model, q)
     frames = [poses.of(model, name) for name in names]
-    return {
-        "mass matrix": T @ jaxsim.mass_matrix(model, q) @ T.T,
-        "bias": conversion.forces(q, bias + passive - model.armature * still),
-        "passive": conversion.forces(q, passive),
-        "actuators": conversion.forces(q, jnp.clip(controls, -model.effort_limit, model.effort_limit)),
-        "inverse": conversion.forces(q, inverse),
-        "positions": jnp.stack([p for _, p in frames]),
-        "rotations": jnp.stack([R for R, _ in frames]),
-    }
+    state = conversion.configuration(q), conversion.velocity(q, v), conversion.acceleration(model, q, v, a)
+    return (
+        state,
+        conversion.matrix(q),
+        {
+            "mass matrix": jaxsim.mass_matrix(model, q),
+            "bias": bias + passive - model.armature * still,
+            "passive": passive,
+            "actuators": jnp.clip(controls, -model.effort_limit, model.effort_limit),
+            "inverse": inverse,
+            "positions": jnp.stack([p for _, p in frames]),
+            "rotations": jnp.stack([R for R, _ in frames]),
+        },
+    )
+
+
+def in_our_coordinates(T, key, value):
+    """MuJoCo's result in our coordinates: Tᵀ f and Tᵀ M T, with its velocity T v."""
+    if key == "mass matrix":
+        return T.T @ value @ T
+    return value if key in ("positions", "rotations") else T.T @ value
+
+
+def frame_names(compiled) -> list[str]:
+    """All bodies and sites, as the model knows them."""
+    bodies = [compiled.body(i).name for i in range(1, compiled.nbody)]
+    sites = [compiled.site(i).name for i in range(compiled.nsite)]
+    return bodies + [f"{name}_site" if name in bodies else name for name in sites]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -84,47 +105,72 @@ def test_agrees_with_mujoco(name):
     compiled.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
     model = load(name)
     conversion = jaxsim.interop.mujoco(model, compiled)
-    names = [compiled.body(i).name for i in range(1, compiled.nbody)]
-    names += [compiled.site(i).name for i in range(compiled.nsite)]
-    states = list(random_states(compiled, np.random.default_rng(0)))
-    run = jax.jit(
-        jax.vmap(lambda *state: ours(model, conversion, names, *state)),
-        compiler_options={"xla_backend_optimization_level": 0},
-    )
-    got = run(*(jnp.asarray(np.stack(column)) for column in zip(*states, strict=True)))
-    for i, state in enumerate(states):
-        for key, expected in theirs(compiled, *state).items():
+    names = frame_names(compiled)
+    q, v, a, u = (jnp.asarray(column) for column in random_states(compiled, np.random.default_rng(0)))
+    run = jax.jit(jax.vmap(lambda *state: ours(model, conversion, names, *state)))
+    states, Ts, got = jax.tree.map(np.asarray, run(q, v, a, u))
+    for i, state in enumerate(zip(*states, np.asarray(u), strict=True)):
+        for key, value in theirs(compiled, *state).items():
+            expected = in_our_coordinates(Ts[i], key, value)
             scale = max(np.abs(expected).max(initial=0.0), 1e-3)
             np.testing.assert_allclose(got[key][i], expected, rtol=0, atol=TOLERANCE * scale, err_msg=f"{name}: {key}")
+    if model.coupling is None:
+        for there, back in zip((q, v, a), states, strict=True):
+            np.testing.assert_allclose(back, there, atol=1e-12)
 
 
 def test_loops_close_where_mujoco_closes_them():
-    """At qpos0 the frames of the connect coincide, and those of the weld are as far apart as MuJoCo measures."""
+    """The frames of every closure are as far apart, and turned against each other, as MuJoCo measures."""
     compiled = mujoco.MjModel.from_xml_path(str(DIRECTORY / "four_bar.xml"))
-    data = mujoco.MjData(compiled)
-    mujoco.mj_forward(compiled, data)
-    model = load("four_bar")
-    assert [(loop.name, loop.kind) for loop in model.loops.loops] == [("pin", "connect"), ("glue", "weld")]
-    q = model.keyframes["qpos0"].q
-    poses = jaxsim.forward_kinematics(model, q)
-    gaps = []
-    for i, loop in enumerate(model.loops.loops):
-        a, b = loop.body_a, loop.body_b
-        gap = poses.position[a] + poses.rotation[a] @ model.loops.position_a[i]
-        gaps.append(gap - poses.position[b] - poses.rotation[b] @ model.loops.position_b[i])
-    np.testing.assert_allclose(gaps[0], np.zeros(3), atol=1e-12)
-    kinds = data.efc_type[: data.nefc] == mujoco.mjtConstraint.mjCNSTR_EQUALITY
-    weld = data.efc_pos[: data.nefc][kinds][3:6]
-    np.testing.assert_allclose(gaps[1], weld, atol=1e-9)
-    R_a, R_b = (poses.rotation[body] for body in (model.loops.loops[1].body_a, model.loops.loops[1].body_b))
-    turn = [
-        jaxsim.spatial.Quaternion.from_array(rows[1]) for rows in (model.loops.orientation_a, model.loops.orientation_b)
-    ]
-    R_a, R_b = R_a @ turn[0].to_matrix().to_array(), R_b @ turn[1].to_matrix().to_array()
-    plate, free = (data.body(name).xmat.reshape(3, 3) for name in ("plate", "free"))
-    relative = np.zeros(9)
-    mujoco.mju_quat2Mat(relative, np.full(4, 0.5))
-    np.testing.assert_allclose(R_b.T @ R_a, free.T @ plate @ relative.reshape(3, 3), atol=1e-9)
+    model, data = load("four_bar"), mujoco.MjData(compiled)
+    kinds = [("pin", "connect"), ("glue", "weld"), ("site_pin", "connect"), ("site_glue", "weld")]
+    assert [(loop.name, loop.kind) for loop in model.loops.loops] == kinds
+    conversion = jaxsim.interop.mujoco(model, compiled)
+    run = jax.jit(lambda q: (conversion.configuration(q), jaxsim.forward_kinematics(model, q)))
+    start = model.keyframes["qpos0"].q
+    for q in (start, jaxsim.random_configuration(model, jax.random.key(0))):
+        data.qpos[:], poses = run(q)
+        mujoco.mj_forward(compiled, data)
+        residuals = data.efc_pos[: data.nefc][data.efc_type[: data.nefc] == mujoco.mjtConstraint.mjCNSTR_EQUALITY]
+        gaps = []
+        for i, loop in enumerate(model.loops.loops):
+            sides = (loop.body_a, model.loops.position_a[i], model.loops.orientation_a[i])
+            others = (loop.body_b, model.loops.position_b[i], model.loops.orientation_b[i])
+            (x_a, R_a), (x_b, R_b) = (placed(poses, *side) for side in (sides, others))
+            gaps.append(x_a - x_b)
+            if loop.kind == "weld":
+                turn = np.zeros(4)
+                mujoco.mju_mat2Quat(turn, (R_b.T @ R_a).ravel())
+                gaps.append(turn[1:] * np.sign(turn[0]))
+        size = np.concatenate(gaps)
+        angular = np.isin(np.arange(len(size)), [6, 7, 8, 15, 16, 17])
+        np.testing.assert_allclose(size[~angular], residuals[~angular], atol=1e-9)
+        lengths = [np.linalg.norm(np.reshape(x[angular], (2, 3)), axis=1) for x in (size, residuals)]
+        np.testing.assert_allclose(*lengths, atol=1e-9)
+    np.testing.assert_allclose(residuals.shape, (18,))
+
+
+def placed(poses, body, position, orientation):
+    """The origin and the axes of a frame on a body."""
+    R = np.asarray(poses.rotation[body])
+    turn = jaxsim.spatial.Quaternion.from_array(orientation).to_matrix().to_array()
+    return np.asarray(poses.position[body]) + R @ np.asarray(position), R @ np.asarray(turn)
+
+
+def test_coupled_joints_satisfy_mujocos_equalities():
+    """Whatever our coordinates are, MuJoCo finds its linear equalities of joints and tendons fulfilled."""
+    compiled = mujoco.MjModel.from_xml_path(str(DIRECTORY / "gripper.xml"))
+    model, data = load("gripper"), mujoco.MjData(compiled)
+    assert model.nv == 3
+    conversion = jaxsim.interop.mujoco(model, compiled)
+    for q in np.random.default_rng(0).normal(size=(3, 3)):
+        data.qpos[:] = conversion.configuration(jnp.asarray(q))
+        mujoco.mj_forward(compiled, data)
+        equalities = data.efc_type[: data.nefc] == mujoco.mjtConstraint.mjCNSTR_EQUALITY
+        np.testing.assert_allclose(data.efc_pos[: data.nefc][equalities], np.zeros(2), atol=1e-14)
+    opened = model.keyframes["open"]
+    np.testing.assert_allclose(opened.q, [0.1, 0.2, 0.04])
+    np.testing.assert_allclose(opened.u, [0.04, 0, 0.2])
 
 
 def test_keyframes_are_states_of_ours():

@@ -9,29 +9,26 @@ pin = pytest.importorskip("pinocchio")
 import jaxsim  # noqa: E402
 from tests.oracles.pinocchio_comparison import compare, load, load_pinocchio, robots_directory  # noqa: E402
 
-QUICK = [
-    ("ur_description/urdf/ur5_robot.urdf", False),
-    ("panda_description/urdf/panda.urdf", False),
-    ("solo_description/robots/solo12.urdf", True),
-]
-ROBOTS = [
+NAMED = [
     "ur_description/urdf/ur3_robot.urdf",
     "ur_description/urdf/ur5_robot.urdf",
     "panda_description/urdf/panda.urdf",
     "hyq_description/robots/hyq_no_sensors.urdf",
     "anymal_b_simple_description/robots/anymal.urdf",
-    "anymal_c_simple_description/urdf/anymal.urdf",
     "a1_description/urdf/a1.urdf",
     "solo_description/robots/solo12.urdf",
     "talos_data/robots/talos_reduced.urdf",
-    "talos_data/robots/talos_full_v2.urdf",
     "simple_humanoid_description/urdf/simple_humanoid.urdf",
     "double_pendulum_description/urdf/double_pendulum.urdf",
+]
+MORE = [
+    "talos_data/robots/talos_full_v2.urdf",
     "double_pendulum_description/urdf/double_pendulum_continuous.urdf",
-    "kinova_description/robots/kinova.urdf",
     "baxter_description/urdf/baxter.urdf",
     "tiago_pro_description/robots/tiago_pro.urdf",
 ]
+QUICK = [("panda_description/urdf/panda.urdf", False), ("solo_description/robots/solo12.urdf", True)]
+SLOW = [(name, floating) for name in NAMED for floating in (False, True)] + [(name, True) for name in MORE]
 REFUSED = {
     "alex_description/urdf/alex_psyonic_hands.urdf": "mimics the joint 'index_q1'",
     "romeo_description/urdf/romeo.urdf": "moves no mass",
@@ -61,23 +58,20 @@ def test_agrees_with_pinocchio(robots, name, floating):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("floating", [False, True])
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize(("name", "floating"), [pair for pair in SLOW if pair not in QUICK])
 def test_every_named_robot_agrees_with_pinocchio(robots, name, floating):
     check(robots / name, floating)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["solo_description/robots/solo12.urdf", "ur_description/urdf/ur5_robot.urdf"])
-def test_unmerged_links_agree_with_pinocchio(robots, name):
-    check(robots / name, True, merge_fixed=False)
+def test_unmerged_links_agree_with_pinocchio(robots):
+    check(robots / "ur_description/urdf/ur5_robot.urdf", True, merge_fixed=False)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in REFUSED if "alex" not in name and "ur3" not in name])
-def test_lenient_loading_keeps_the_file_as_it_is(robots, name):
+def test_lenient_loading_keeps_the_file_as_it_is(robots):
     """Impossible inertias give the same inverse dynamics as in Pinocchio, which does not check them."""
-    errors = compare(robots / name, True, strict=False).errors
+    errors = compare(robots / "romeo_description/urdf/romeo_laas_small.urdf", True, strict=False).errors
     assert max(errors[key] for key in ("inverse dynamics", "mass matrix", "positions", "momentum")) < TOLERANCE
 
 
