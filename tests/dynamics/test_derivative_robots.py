@@ -16,11 +16,9 @@ from tests.dynamics.derivative_samples import (
     plain_inverse_dynamics,
     second_by_differentiation,
 )
-
-pin = pytest.importorskip("pinocchio")
-
 from tests.oracles.pinocchio_comparison import load_pinocchio, robots_directory
 
+pin = pytest.importorskip("pinocchio")
 ROBOTS = {
     "UR3": ("ur_description/urdf/ur3_robot.urdf", False),
     "HyQ": ("hyq_description/robots/hyq_no_sensors.urdf", True),

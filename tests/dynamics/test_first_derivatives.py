@@ -8,7 +8,6 @@ from jax.test_util import check_grads
 
 import jaxsim
 from tests.dynamics.derivative_samples import (
-    KINDS,
     assert_close,
     assert_finite,
     at_angle,
@@ -16,13 +15,14 @@ from tests.dynamics.derivative_samples import (
     plain_forward_dynamics,
     plain_inverse_dynamics,
     sample,
+    slow_except,
 )
 
 first_derivatives = jax.jit(jaxsim.inverse_dynamics_derivatives)
 by_differentiation = jax.jit(first_by_differentiation, static_argnums=0)
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", slow_except("legs", "charts"))
 def test_inverse_dynamics(name):
     model, *state = sample(name)
     d = first_derivatives(model, *state)
@@ -76,7 +76,7 @@ def test_joints_that_mimic_others():
         assert_close(actual, wanted, 1e-12)
 
 
-@pytest.mark.parametrize("name", ["legs", "balls", "charts"])
+@pytest.mark.parametrize("name", slow_except("legs", "charts"))
 def test_finite_at_rest_at_the_identity_and_at_pi(name):
     model, _, v, _, _ = sample(name)
     for angle in (0.0, np.pi):
