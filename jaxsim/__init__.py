@@ -56,6 +56,8 @@ from .integrators import VariationalState as VariationalState
 from .joints import AbstractJoint as AbstractJoint
 from .joints import Composite as Composite
 from .joints import Cylindrical as Cylindrical
+from .joints import EulerSpherical as EulerSpherical
+from .joints import ExponentialSpherical as ExponentialSpherical
 from .joints import Fixed as Fixed
 from .joints import Free as Free
 from .joints import Free2D as Free2D
@@ -64,6 +66,8 @@ from .joints import Planar as Planar
 from .joints import Prismatic as Prismatic
 from .joints import Revolute as Revolute
 from .joints import Spherical as Spherical
+from .joints import SplineCurve as SplineCurve
+from .joints import SplineSurface as SplineSurface
 from .joints import Translational as Translational
 from .joints import Universal as Universal
 from .model import BodyInertia as BodyInertia

@@ -90,14 +90,14 @@ def simulate(
         model: the model.
         q0: the configuration at the start.
         v0: the velocity at the start; at rest by default.
-        duration: how long, in seconds; rounded to a whole number of steps.
+        duration: how long, in seconds, rounded to a whole number of steps; an array of controls has its own length.
         integrator: the method; by default ``RungeKutta4(dt=0.01)``.
         control: joint forces as in ``rollout``.
         check: raise ``RuntimeError`` when a step did not converge. The trajectory then holds the last good state.
     """
     integrator = RungeKutta4(dt=0.01) if integrator is None else integrator
     v0 = jnp.zeros(model.nv, jnp.asarray(q0).dtype) if v0 is None else v0
-    steps = round(float(duration) / float(integrator.dt))
+    steps = _steps(float(duration), float(integrator.dt))
     state = integrator.init(model, q0, v0)
     trajectory = _compiled_rollout(model, integrator, state, control, steps)
     if check:
@@ -121,6 +121,15 @@ def raise_on_failure(trajectory: Trajectory) -> None:
         )
 
 
+def _steps(duration: float, dt: float) -> int:
+    if not (duration >= 0.0 and dt > 0.0 and np.isfinite(duration / dt)):
+        raise ValueError(
+            f"The duration {duration} s cannot be divided into steps of {dt} s; give a duration that is not negative "
+            "and a time step that is positive."
+        )
+    return round(duration / dt)
+
+
 def _is_array(control) -> bool:
     return control is not None and not callable(control)
 
@@ -129,6 +138,8 @@ def _count(controls, steps: int | None) -> int:
     if controls is None:
         if steps is None:
             raise ValueError("rollout needs the number of steps: give steps=…, or controls as an array (T, nv).")
+        if steps < 0:
+            raise ValueError(f"steps is {steps}; give a number of steps that is not negative.")
         return int(steps)
     length = jnp.shape(controls)[0]
     if steps is not None and steps != length:

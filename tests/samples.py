@@ -33,26 +33,27 @@ def state(model: jaxsim.Model, seed: int = 0, dtype=None) -> Sample:
     return sample if dtype is None else Sample(*(x.astype(dtype) for x in sample))
 
 
-def with_joint_elements(model: jaxsim.Model, seed: int = 0) -> jaxsim.Model:
-    """The same model with random springs, dampers and rotors on every degree of freedom, quaternion joints included."""
+def with_joint_elements(model: jaxsim.Model, seed: int = 0, ball_springs: bool = False) -> jaxsim.Model:
+    """The same model with random dampers, rotors and springs; springs on quaternion joints only if asked for."""
     rng = np.random.default_rng(seed)
-    stiffness, damping, armature = (jnp.asarray(rng.uniform(0.1, 1.0, model.nv)) for _ in range(3))
-    rest = jaxsim.random_configuration(model, jax.random.key(seed))
-    topology = dataclasses.replace(model.topology, ball_springs=not all(joint.is_euclidean for joint in model.joints))
+    stiffness, damping, armature = (rng.uniform(0.1, 1.0, model.nv) for _ in range(3))
+    if not ball_springs:
+        for joint, rows in zip(model.joints, model.topology.v_rows, strict=True):
+            stiffness[rows] *= joint.is_euclidean
     return dataclasses.replace(
         model,
-        stiffness=stiffness,
-        damping=damping,
-        armature=armature,
-        spring_reference=rest,
-        topology=topology,
+        stiffness=jnp.asarray(stiffness),
+        damping=jnp.asarray(damping),
+        armature=jnp.asarray(armature),
+        spring_reference=jaxsim.random_configuration(model, jax.random.key(seed)),
+        topology=dataclasses.replace(model.topology, ball_springs=ball_springs),
     )
 
 
 @functools.cache
 def every_joint_tree() -> jaxsim.Model:
     """A branched tree with one joint of each kind and springs, dampers and rotors: slow to compile."""
-    return with_joint_elements(jaxsim.robots.random_tree(len(every_joint()), 3))
+    return with_joint_elements(jaxsim.robots.random_tree(len(every_joint()), 3), ball_springs=True)
 
 
 @functools.cache
@@ -67,6 +68,18 @@ def small_tree() -> jaxsim.Model:
     mount = builder.add_body("mount", base, None, turned, inertia)
     builder.add_body("hand", mount, jaxsim.Revolute("z"), turned, inertia)
     builder.add_body("mast", 0, jaxsim.Revolute("x"), (0.0, 1.0, 0.0), inertia)
+    return with_joint_elements(builder.build())
+
+
+@functools.cache
+def tiny_tree() -> jaxsim.Model:
+    """A floating body with a hinge and a fixed plate: the quickest to compile of all that has everything."""
+    builder = jaxsim.ModelBuilder(gravity=(1.0, -2.0, -9.0))
+    inertia = jaxsim.BodyInertia(1.3, (0.1, -0.2, 0.05), (0.3, 0.4, 0.5))
+    base = builder.add_body("base", 0, jaxsim.Free(), None, inertia)
+    builder.add_body("arm", base, jaxsim.Revolute((0.2, 0.9, 0.1)), (0.3, 0.1, -0.2), inertia)
+    builder.add_body("plate", base, None, (0.0, 0.1, 0.2), inertia)
+    builder.add_frame("tip", "arm", (0.1, 0.2, 0.3))
     return with_joint_elements(builder.build())
 
 

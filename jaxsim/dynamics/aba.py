@@ -81,24 +81,25 @@ def articulated(model: Model, q, v, tau, f_ext=None, prescribed=None) -> tuple[A
         u = tau - S.dot(pA)
         X = Pose.translation(body.offset)
         contribution = IA.minus_outer(U, D_inverse).transformed(X), X @ (pA + U * (u * D_inverse))
-        factors = Factors(body.offset, S, U * D_inverse, D_inverse)
-        return contribution, (factors, u * D_inverse, None if prescribed is None else (U, u))
+        return contribution, (U * D_inverse, u * D_inverse, D_inverse, None if prescribed is None else (U, u))
 
     def outward(a_parent, x):
-        body, (factors, drive, reaction) = x
+        body, gain, drive, reaction = x
         a = Pose.translation(body.offset).inv() @ a_parent
-        qdd = drive - factors.gain.dot(a)
+        qdd = drive - gain.dot(a)
         force = None if reaction is None else reaction[0].dot(a) - reaction[1]
         return a + body.S * qdd, (qdd, force)
 
     body = _aligned_bodies(model, q, v, known, f_ext, dtype)
     zero = ArticulatedInertia(Sym3.zero(), Mat3.zero(), Sym3.zero()), Force.zero()
-    _, factors = leaf_to_root(tree, inward, (body, armature, per_element(model, tau), free), zero, dtype)
-    a, force = root_to_leaf(tree, outward, (body, factors), Motion.zero(), dtype)
+    data = body, armature, per_element(model, tau), free
+    gain, drive, D_inverse, reaction = leaf_to_root(tree, inward, data, zero, dtype)[1]
+    a, force = root_to_leaf(tree, outward, (body, gain, drive, reaction), Motion.zero(), dtype)
+    factors = Factors(body.offset, body.S, gain, D_inverse)
     if prescribed is None:
-        return per_velocity(model, a), tau, factors[0]
+        return per_velocity(model, a), tau, factors
     a = per_velocity(model, a) + prescribed[1]
-    return a, jnp.where(prescribed[0], per_velocity(model, force), tau), factors[0]
+    return a, jnp.where(prescribed[0], per_velocity(model, force), tau), factors
 
 
 @jax.tree_util.register_dataclass

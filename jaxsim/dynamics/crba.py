@@ -28,11 +28,13 @@ def mass_matrix(model: Model, q: Float[Array, " nq"]) -> Float[Array, "nv nv"]:
     check(model, q=q)
     dtype = jnp.result_type(q, model.dtype)
     tree, data = model.topology, (elements(model, q), inertias(model))
-    M = with_tangent(lambda data: _composite(tree, data, dtype)[0], lambda x, d: _tangent(tree, x, d, dtype), data)
+    M = with_tangent(
+        lambda data: composite_sweeps(tree, data, dtype)[0], lambda x, d: _tangent(tree, x, d, dtype), data
+    )
     return M + jnp.diag(model.armature)
 
 
-def _composite(tree: Topology, data: Data, dtype):
+def composite_sweeps(tree: Topology, data: Data, dtype):
     """The matrix, and (X, S, I, I^c, F) of every element in the ground frame with F = I^c S."""
 
     def outward(parent: Pose, x):
@@ -53,7 +55,7 @@ def _composite(tree: Topology, data: Data, dtype):
 
 def _tangent(tree: Topology, data: Data, d: Data, dtype) -> tuple[jax.Array, jax.Array]:
     """The matrix and its derivative: bodies displaced by η have dS = η×S and dI = η×*I − I η×."""
-    M, (pose, S, carried, composite, F) = _composite(tree, data, dtype)
+    M, (pose, S, carried, composite, F) = composite_sweeps(tree, data, dtype)
 
     @linear_step
     def outward(eta_parent: Motion, x):

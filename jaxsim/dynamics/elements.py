@@ -145,7 +145,7 @@ def elements(model: Model, q: jax.Array, v: jax.Array | None = None) -> Element:
 def inertias(model: Model) -> Inertia:
     """The inertia that each element carries: that of its body for the last element of a joint, else zero."""
     table = model.topology.elements
-    carries = np.where(table.is_last, 1.0, 0.0)
+    carries = table.is_last.astype(model.dtype)
     body = table.body
     mass = model.mass[body] * carries
     center = Vec3.from_array(model.com[body])
@@ -284,7 +284,7 @@ def in_sweep_order(model: Model, parts: list[Part], rows: list[list[Row]]) -> Ro
         first = leaves[0]
         if all(isinstance(leaf, float) and leaf == first for leaf in leaves):
             return first
-        dtype = jnp.result_type(*leaves)
+        dtype = jnp.result_type(model.dtype, *leaves)
         whole = jnp.concatenate(
             [jnp.broadcast_to(jnp.asarray(leaf, dtype), (size,)) for leaf, size in zip(leaves, sizes, strict=True)]
         )

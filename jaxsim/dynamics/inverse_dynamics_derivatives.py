@@ -119,7 +119,7 @@ def passive_stiffness(model: Model, q, v) -> Array:
     if model.topology.ball_springs:
         zero = jnp.zeros_like(v)
         return jax.jacfwd(lambda dv: passive_forces(model, integrate(model, q, dv), v))(zero)
-    flat = np.zeros(model.nv)
+    flat = np.zeros(model.nv, model.dtype)
     for joint, rows in zip(model.joints, model.topology.v_rows, strict=True):
         flat[rows.reshape(-1)] = 1.0 if joint.is_euclidean else 0.0
     return -jnp.diag(model.stiffness * flat)

@@ -81,7 +81,9 @@ def factorise(tree: Topology, element: Element, inertia: Inertia, armature, dtyp
 
 def mass_solve(tree: Topology, element: Element, inertia: Inertia, armature, factors: Factors, b, dtype) -> jax.Array:
     """x with M x = b, both in sweep order; its derivative solves M dx = db − dM x."""
-    rest = NewtonEulerData(element, inertia, Force.zero(), 0.0, 0.0, Vec3.zero())
+    # at rest the joints have no bias, which would make the product affine
+    still = dataclasses.replace(element, bias=Motion.zero())
+    rest = NewtonEulerData(still, inertia, Force.zero(), 0.0, 0.0, Vec3.zero())
 
     def product(x):
         return newton_euler_recursion(tree, dataclasses.replace(rest, qdd=x), dtype) + armature * x

@@ -43,11 +43,12 @@ class NewtonEulerData:
 def newton_euler_recursion(tree: Topology, data: NewtonEulerData, dtype) -> jax.Array:
     """The joint force of every element, in sweep order."""
     return with_tangent(
-        lambda data: _recursion(tree, data, dtype), lambda data, d: _tangent(tree, data, d, dtype), data
+        lambda data: plain_recursion(tree, data, dtype), lambda data, d: _tangent(tree, data, d, dtype), data
     )
 
 
-def _recursion(tree: Topology, data: NewtonEulerData, dtype) -> jax.Array:
+def plain_recursion(tree: Topology, data: NewtonEulerData, dtype) -> jax.Array:
+    """The two sweeps, without the rule."""
     _, _, f = _outward(tree, data, dtype, keep_motion=False)
     return _inward(tree, data.element, f, dtype)[1]
 

@@ -67,6 +67,7 @@ class AbstractIntegrator(eqx.Module):
 
 def initial_state(model: Model, q, v, t=0.0) -> State:
     """The state (q, v, t) with all entries of the model's floating-point type."""
+    q, v = jnp.asarray(q), jnp.asarray(v)
     dtype = jnp.result_type(q, v, model.dtype)
     check(model, q=q, v=v)
     return State(jnp.asarray(q, dtype), jnp.asarray(v, dtype), jnp.asarray(t, dtype))

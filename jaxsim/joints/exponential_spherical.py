@@ -36,7 +36,7 @@ class ExponentialSpherical(AbstractEuclideanJoint):
         The same as eqs. 3.34–3.38, regular at q = 0, where Ṡ = −½[q̇]×.
         """
         a = Vec3(*q)
-        c2, c3, c4, c5 = (stumpff(k, a.norm_squared()) for k in range(2, 6))
+        *_, c2, c3, c4, c5 = stumpff(5, a.norm_squared())
         b, c = c3 - 2.0 * c4, 3.0 * c5 - c4
 
         def derivative(e_j: Vec3, e_k: Vec3) -> Vec3:

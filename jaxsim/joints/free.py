@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import jax
 
-from ..spatial import Motion, Pose, Quaternion, Scalar, Vec3, so3
+from ..spatial import Motion, Pose, Quaternion, Scalar, Vec3, se3, so3
 from .base import AbstractJoint, Components
 from .basis import angular_basis, constant_subspace, linear_basis
 from .euclidean import uniform
@@ -41,10 +41,8 @@ class Free(AbstractJoint):
         return p.x, p.y, p.z, *components(rotation * so3.exp_quaternion(w))
 
     def difference(self, q0: Components, q1: Components) -> tuple[Scalar, ...]:
-        back = Quaternion(*q0[3:]).conjugate()
-        w = so3.log_quaternion(back * Quaternion(*q1[3:]))
-        v = so3.left_jacobian_inverse(w).apply(back.rotate(Vec3(*q1[:3]) - Vec3(*q0[:3])))
-        return w.x, w.y, w.z, v.x, v.y, v.z
+        m = se3.log_between(Quaternion(*q0[3:]), Vec3(*q0[:3]), Quaternion(*q1[3:]), Vec3(*q1[:3]))
+        return m.angular.x, m.angular.y, m.angular.z, m.linear.x, m.linear.y, m.linear.z
 
     def neutral(self) -> tuple[Scalar, ...]:
         return 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0

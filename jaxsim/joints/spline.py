@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..spatial import Motion, Pose, Scalar
+from ..spatial import Motion, Pose, Scalar, se3
 from .base import Components
 from .euclidean import AbstractEuclideanJoint
 
 
-class Factor(NamedTuple):
-    """One factor exp(ξ f(q)) of a product: its pose, ξ, the gradient of f and the Hessian of f."""
+class Factors(NamedTuple):
+    """The factors exp(ξ_k f_k(q)) of a product, k along the first axis of every component.
 
-    pose: Pose
+    ``value``, ``gradient`` and ``hessian`` are those of the functions f_k.
+    """
+
     screw: Motion
-    gradient: Sequence[Scalar]
-    hessian: Sequence[Sequence[Scalar]]
+    value: jax.Array
+    gradient: tuple[jax.Array, ...]
+    hessian: tuple[tuple[jax.Array, ...], ...]
 
 
 class AbstractSpline(AbstractEuclideanJoint):
@@ -36,7 +38,7 @@ class AbstractSpline(AbstractEuclideanJoint):
         """The constant pose C at the left of the product."""
 
     @abc.abstractmethod
-    def factors(self, q: Components) -> tuple[Factor, ...]:
+    def factors(self, q: Components) -> Factors:
         """The factors of the product."""
 
     @property
@@ -49,35 +51,45 @@ class AbstractSpline(AbstractEuclideanJoint):
         return len(self.segments)
 
     def transform(self, q: Components) -> Pose:
-        pose = self.start(q)
-        for factor in self.factors(q):
-            pose = pose @ factor.pose
-        return pose
+        poses, _ = self._poses_and_factors(q)
+        return _fold(lambda T, pose: T @ pose, lambda pose: self.start(q) @ pose, poses)
 
     def subspace(self, q: Components) -> tuple[Motion, ...]:
         """S_i = ξ_k ∂_i f_k + Ad⁻¹ S_i, factor after factor (Sueda, Alg. 3 line 9 and Alg. 4 line 14)."""
-        S = tuple(Motion.zero() for _ in range(self.nv))
-        for pose, screw, gradient, _ in self.factors(q):
-            S = tuple(screw * df + pose.inv() @ S_i for S_i, df in zip(S, gradient, strict=True))
-        return S
+
+        def begin(x):
+            _, factor = x
+            return tuple(factor.screw * df for df in factor.gradient)
+
+        def step(S, x):
+            pose, factor = x
+            return tuple(factor.screw * df + pose.inv() @ S_i for S_i, df in zip(S, factor.gradient, strict=True))
+
+        return _fold(step, begin, self._poses_and_factors(q))
 
     def subspace_derivative(self, q: Components) -> tuple[tuple[Motion, ...], ...]:
         """∂_j S_i = ξ_k ∂²_ij f_k + Ad⁻¹ (∂_j S_i + S_i × ξ_k ∂_j f_k) (Sueda, Alg. 4 line 16; Lee & Terzopoulos 2008).
 
         For one parameter this is Alg. 3 line 10, with the derivative of the basis in the last term.
         """
-        S = tuple(Motion.zero() for _ in range(self.nv))
-        dS = tuple(S for _ in range(self.nv))
-        for pose, screw, gradient, hessian in self.factors(q):
-            dS = tuple(
-                tuple(
-                    screw * hessian[i][j] + pose.inv() @ (dS[i][j] + S[i].cross(screw) * gradient[j])
-                    for j in range(self.nv)
-                )
-                for i in range(self.nv)
-            )
-            S = tuple(screw * df + pose.inv() @ S_i for S_i, df in zip(S, gradient, strict=True))
+        axes = range(self.nv)
+
+        def begin(x):
+            _, (screw, _, gradient, hessian) = x
+            return tuple(screw * df for df in gradient), tuple(tuple(screw * ddf for ddf in row) for row in hessian)
+
+        def step(carry, x):
+            (S, dS), (pose, (screw, _, gradient, hessian)) = carry, x
+            turning = tuple(tuple(dS[i][j] + S[i].cross(screw) * gradient[j] for j in axes) for i in axes)
+            new_dS = tuple(tuple(screw * hessian[i][j] + pose.inv() @ turning[i][j] for j in axes) for i in axes)
+            return tuple(screw * gradient[i] + pose.inv() @ S[i] for i in axes), new_dS
+
+        _, dS = _fold(step, begin, self._poses_and_factors(q))
         return dS
+
+    def _poses_and_factors(self, q: Components) -> tuple[Pose, Factors]:
+        factors = self.factors(q)
+        return se3.exp(factors.screw * factors.value), factors
 
     def neutral(self) -> tuple[Scalar, ...]:
         """The middle of the spline."""
@@ -87,6 +99,13 @@ class AbstractSpline(AbstractEuclideanJoint):
         """Anywhere but in the outermost twentieths."""
         fractions = jax.random.uniform(key, (self.nv,), minval=0.05, maxval=0.95)
         return tuple(fraction * count for fraction, count in zip(fractions, self.segments, strict=True))
+
+
+def _fold(step, begin, stacked):
+    """Fold ``step`` over the first axis, from ``begin`` of the first entry; a scan, as it compiles once for all."""
+    first, rest = (jax.tree.map(lambda leaf, at=at: leaf[at], stacked) for at in (0, slice(1, None)))
+    result, _ = jax.lax.scan(lambda carry, x: (step(carry, x), None), begin(first), rest)
+    return result
 
 
 def locate(q: Scalar, segments: int) -> tuple[jax.Array, jax.Array]:

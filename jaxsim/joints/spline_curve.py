@@ -5,9 +5,9 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from ..spatial import Pose, Quaternion, Scalar, Vec3, se3
+from ..spatial import Pose, Quaternion, Vec3, se3
 from .base import Components
-from .spline import AbstractSpline, Factor, control_leaf, locate, window
+from .spline import AbstractSpline, Factors, control_leaf, locate, window
 
 
 class SplineCurve(AbstractSpline):
@@ -36,32 +36,27 @@ class SplineCurve(AbstractSpline):
         return (jnp.shape(self.positions)[-2] - 3,)
 
     def start(self, q: Components) -> Pose:
-        return self._frames(q[0])[0]
+        r, p = jax.tree.map(lambda component: component[0], self._frames(q))
+        return Pose(r.to_matrix(), p)
 
-    def factors(self, q: Components) -> tuple[Factor, ...]:
+    def factors(self, q: Components) -> Factors:
+        frames = self._frames(q)
+        before = jax.tree.map(lambda component: component[:-1], frames)
+        after = jax.tree.map(lambda component: component[1:], frames)
         _, u = locate(q[0], self.segments[0])
-        frames = self._frames(q[0])
-        factors = []
-        for before, after, (b, db, ddb) in zip(frames[:-1], frames[1:], _cumulative(u), strict=True):
-            difference = se3.log(before.inverse() @ after)
-            factors.append(Factor(se3.exp(difference * b), difference, (db,), ((ddb,),)))
-        return tuple(factors)
+        B, dB, ddB = _cumulative(jnp.broadcast_to(u, jnp.shape(frames[1].x)[1:]))
+        return Factors(se3.log_between(*before, *after), B, (dB,), ((ddB,),))
 
-    def _frames(self, q: Scalar) -> tuple[Pose, ...]:
-        """The four control frames of the segment of q."""
-        segment, _ = locate(q, self.segments[0])
-        p = window(jnp.asarray(self.positions), segment, -2, 2)
-        r = window(jnp.asarray(self.quaternions), segment, -2, 2)
-        return tuple(
-            Pose(Quaternion.from_array(r[..., i, :]).to_matrix(), Vec3.from_array(p[..., i, :])) for i in range(4)
-        )
+    def _frames(self, q: Components) -> tuple[Quaternion, Vec3]:
+        """The four control frames of the segment of q, along the first axis of every component."""
+        segment, _ = locate(q[0], self.segments[0])
+        r, p = (window(jnp.asarray(x), segment, -2, 2) for x in (self.quaternions, self.positions))
+        return Quaternion.from_array(jnp.moveaxis(r, -2, 0)), Vec3.from_array(jnp.moveaxis(p, -2, 0))
 
 
-def _cumulative(u: Scalar) -> tuple[tuple[Scalar, Scalar, Scalar], ...]:
-    """B̃₂, B̃₃, B̃₄ at u, each with its first and second derivative (eqs. 2.72–2.73)."""
+def _cumulative(u: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """(B̃₂, B̃₃, B̃₄) at u along a new first axis, and their first and second derivatives (eqs. 2.72–2.73)."""
     w = 1.0 - u
-    return (
-        (1.0 - w**3 / 6.0, 0.5 * w**2, -w),
-        ((1.0 + 3.0 * u + 3.0 * u**2 - 2.0 * u**3) / 6.0, 0.5 + u - u**2, 1.0 - 2.0 * u),
-        (u**3 / 6.0, 0.5 * u**2, u),
-    )
+    value = (1.0 - w**3 / 6.0, (1.0 + 3.0 * u + 3.0 * u**2 - 2.0 * u**3) / 6.0, u**3 / 6.0)
+    slope = (0.5 * w**2, 0.5 + u - u**2, 0.5 * u**2)
+    return jnp.stack(value), jnp.stack(slope), jnp.stack([-w, 1.0 - 2.0 * u, u])

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
-from ..spatial import Mat3, Pose, Vec3
-from .axis import rotation_about
+from ..spatial import Motion, Pose
 from .base import Components
-from .basis import angular_basis, linear_basis, unit_vectors
-from .spline import AbstractSpline, Factor, basis, control_leaf, locate, window
+from .spline import AbstractSpline, Factors, basis, control_leaf, locate, window
 
 
 class SplineSurface(AbstractSpline):
@@ -39,19 +38,14 @@ class SplineSurface(AbstractSpline):
     def start(self, q: Components) -> Pose:
         return Pose.identity()
 
-    def factors(self, q: Components) -> tuple[Factor, ...]:
-        f = self._surface(q)
-        factors = []
-        for k, screw in enumerate(linear_basis() + angular_basis()):
-            value = f[..., 0, 0, k]
-            axis = unit_vectors()[k % 3]
-            if k < 3:
-                pose = Pose(Mat3.identity(), axis * value)
-            else:
-                pose = Pose(rotation_about(axis, jnp.sin(value), jnp.cos(value)), Vec3.zero())
-            hessian = ((f[..., 2, 0, k], f[..., 1, 1, k]), (f[..., 1, 1, k], f[..., 0, 2, k]))
-            factors.append(Factor(pose, screw, (f[..., 1, 0, k], f[..., 0, 1, k]), hessian))
-        return tuple(factors)
+    def factors(self, q: Components) -> Factors:
+        f = jnp.moveaxis(self._surface(q), -1, 0)
+        # the six basis twists of eq. 2.77: three translations, then three rotations
+        basis_twists = np.roll(np.eye(6), 3, axis=1).reshape(6, *[1] * (f.ndim - 3), 6)
+        screw = Motion.from_array(jnp.asarray(np.broadcast_to(basis_twists, (*f.shape[:-2], 6)), f.dtype))
+        mixed = f[..., 1, 1]
+        hessian = ((f[..., 2, 0], mixed), (mixed, f[..., 0, 2]))
+        return Factors(screw, f[..., 0, 0], (f[..., 1, 0], f[..., 0, 1]), hessian)
 
     def _surface(self, q: Components) -> jax.Array:
         """∂ʳ⁺ˢf_k/∂q₁ʳ∂q₂ˢ at [..., r, s, k] for r, s ≤ 2 (eqs. 2.75–2.76)."""

@@ -192,10 +192,16 @@ class ModelBuilder:
         """Name a state: a configuration, a velocity (zero by default) and controls (zero by default)."""
         self._keyframes.append((name, q, v, u))
 
-    def build(self, dtype=None) -> Model:
-        """Make the model; leaves have JAX's default floating-point type unless ``dtype`` says otherwise."""
+    def build(self, dtype=None, strict: bool = True) -> Model:
+        """Make the model.
+
+        Args:
+            dtype: the floating-point type of the leaves; JAX's default one if ``None``.
+            strict: whether joints that move no mass, whose acceleration is undefined, are refused.
+        """
         dtype = jnp.zeros(0).dtype if dtype is None else dtype
-        self._check_mobility()
+        if strict:
+            self._check_mobility()
         topology, joints = self._topology()
         data = {index: body.coordinates for index, body in enumerate(self._bodies, start=1)}
         coupling, data = couple(topology, data, self._followers, dtype)

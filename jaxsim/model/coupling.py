@@ -63,17 +63,18 @@ class Coupling(eqx.Module):
 
     def tangent(self, v: Array) -> Array:
         """v_tree = G v, along the first axis."""
-        at = np.array([v for _, v in self.followers])
-        tree = v[np.array(self.v_source)]
-        ratio = self.multiplier.reshape(-1, *(1,) * (v.ndim - 1))
-        return tree.at[at].multiply(ratio.astype(tree.dtype))
+        return self._ratios(v) * v[np.array(self.v_source)]
 
     def forces(self, tau: Array) -> Array:
         """τ = Gᵀ τ_tree, along the first axis."""
+        shape = (self.nv, *tau.shape[1:])
+        return jnp.zeros(shape, tau.dtype).at[np.array(self.v_source)].add(self._ratios(tau) * tau)
+
+    def _ratios(self, like: Array) -> Array:
+        """The one entry in each row of G, with axes to multiply the rows of an array by."""
         at = np.array([v for _, v in self.followers])
-        ratio = self.multiplier.reshape(-1, *(1,) * (tau.ndim - 1))
-        weighted = tau.at[at].multiply(ratio.astype(tau.dtype))
-        return jnp.zeros((self.nv, *tau.shape[1:]), tau.dtype).at[np.array(self.v_source)].add(weighted)
+        ratios = jnp.ones(len(self.v_source), like.dtype).at[at].set(self.multiplier.astype(like.dtype))
+        return ratios.reshape(-1, *(1,) * (like.ndim - 1))
 
 
 @dataclasses.dataclass(frozen=True)

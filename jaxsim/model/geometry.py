@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -78,6 +79,20 @@ class Shape:
     mesh: Mesh | None = None
 
 
+@dataclasses.dataclass(frozen=True)
+class _Shapes:
+    """The static side of all shapes, which every compiled call hashes: the hash is computed once."""
+
+    items: tuple[Shape, ...] = ()
+
+    @functools.cached_property
+    def _hash(self) -> int:
+        return hash(self.items)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+
 class Geometry(eqx.Module):
     """All shapes of a model; the i-th row of each array belongs to the i-th shape.
 
@@ -85,13 +100,17 @@ class Geometry(eqx.Module):
         size: what ``SIZES`` says for the kind of the shape, padded with zeros.
         position: where the shape's frame stands in the body's frame, and
         orientation: how it is turned there, as a quaternion wxyz.
-        shapes: the static side.
     """
 
     size: Float[Array, "n 3"] | tuple[()] = ()
     position: Float[Array, "n 3"] | tuple[()] = ()
     orientation: Float[Array, "n 4"] | tuple[()] = ()
-    shapes: tuple[Shape, ...] = eqx.field(default=(), static=True)
+    _static: _Shapes = eqx.field(default=_Shapes(), static=True)
+
+    @property
+    def shapes(self) -> tuple[Shape, ...]:
+        """The static side of the shapes."""
+        return self._static.items
 
     def __len__(self) -> int:
         return len(self.shapes)
@@ -127,5 +146,5 @@ def stack_geometry(items: Sequence[PlacedShape], dtype) -> Geometry:
         jnp.asarray([np.pad(item.size, (0, 3 - len(item.size))) for item in items], dtype),
         jnp.asarray([item.placement.position for item in items], dtype),
         jnp.asarray([item.placement.quaternion for item in items], dtype),
-        tuple(item.shape for item in items),
+        _Shapes(tuple(item.shape for item in items)),
     )

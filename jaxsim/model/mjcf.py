@@ -60,19 +60,20 @@ def mjcf_model(source: Source, floating, merge_fixed, strict, dtype) -> Model:
     compiled = _compile(mujoco, source)
     report = Report(source.name, strict)
     survey(mujoco, compiled, report)
+    report.raise_errors()
     bodies = Bodies(mujoco, compiled, report, floating, source.directory)
     report.raise_errors()
     assembly = Assembly(bodies.links, merge_fixed)
     assembly.check(report, {})
     report.raise_errors()
     no_gravity = compiled.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_GRAVITY
-    builder = ModelBuilder(np.zeros(3) if no_gravity else compiled.opt.gravity, check_inertias=False)
     try:
+        builder = ModelBuilder(np.zeros(3) if no_gravity else compiled.opt.gravity, check_inertias=False)
         assembly.fill(builder)
         add_loops(mujoco, compiled, bodies, assembly, builder)
         add_actuators(mujoco, compiled, bodies, builder)
         add_keyframes(compiled, bodies, builder)
-        model = builder.build(dtype)
+        model = builder.build(dtype, strict)
     except ValueError as error:
         raise ValueError(f"{source.name}: {error}") from None
     report.warn()

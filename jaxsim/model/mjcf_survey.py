@@ -8,7 +8,7 @@ import numpy as np
 
 from .mjcf_bodies import unique_names
 from .mjcf_controls import actuator_problem
-from .report import Report
+from .report import LARGEST, Report
 
 _WITHOUT_EFFECT = {
     "nsensor": "sensor",
@@ -24,10 +24,21 @@ _WITHOUT_EFFECT = {
 }
 
 
+_NUMBERS = {
+    "body": ("pos", "quat", "mass", "inertia", "ipos", "iquat"),
+    "joint": ("pos", "axis", "stiffness"),
+    "geom": ("pos", "quat", "size"),
+    "site": ("pos", "quat"),
+}
+_FIELDS = {"body": "body", "joint": "jnt", "geom": "geom", "site": "site"}
+
+
 def survey(mujoco, compiled, report: Report) -> None:
     """Report all that changes the physics and is unsupported, and all that has no effect on the dynamics."""
     for sentence in (*_elements(mujoco, compiled), *_joints(mujoco, compiled), *_actuators(mujoco, compiled)):
         report.unsupported(sentence)
+    for sentence in _impossible(mujoco, compiled):
+        report.error(sentence)
     for count, what in _WITHOUT_EFFECT.items():
         for _ in range(getattr(compiled, count)):
             report.left_out(what)
@@ -37,6 +48,23 @@ def survey(mujoco, compiled, report: Report) -> None:
     for i in range(compiled.neq):
         if not compiled.eq_active0[i]:
             report.left_out("equality that is not active")
+
+
+def _impossible(mujoco, m) -> Iterator[str]:
+    """Numbers that MuJoCo compiles although nothing can come of them."""
+    for kind, fields in _NUMBERS.items():
+        for field in fields:
+            values = getattr(m, f"{_FIELDS[kind]}_{field}")
+            good = np.abs(values) <= LARGEST
+            wrong = np.flatnonzero(~(good if good.ndim == 1 else good.all(axis=1)))
+            if len(wrong):
+                names = _names(mujoco, m, kind, wrong)
+                yield f"the {field} of {kind} {names} is not finite or beyond {LARGEST:g}; correct it."
+    axes = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
+    lengths = np.linalg.norm(m.jnt_axis, axis=1)
+    flat = [j for j in range(m.njnt) if int(m.jnt_type[j]) in axes and not abs(lengths[j] - 1) < 1e-6]
+    if flat:
+        yield f"the axis of joint {_names(mujoco, m, 'joint', flat)} has no direction; give a vector other than zero."
 
 
 def _elements(mujoco, m) -> Iterator[str]:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 
+LARGEST = 1e30
+"""Larger numbers in a file are mistakes, and would overflow in single precision."""
+
 
 class Report:
     """Gathers everything that is wrong with a file, that is not supported, and that was left out.
@@ -19,6 +22,7 @@ class Report:
         self._errors: list[str] = []
         self._unsupported: list[str] = []
         self._left_out: Counter[str] = Counter()
+        self._unknown: Counter[str] = Counter()
         self._notes: list[str] = []
 
     def error(self, sentence: str) -> None:
@@ -33,6 +37,10 @@ class Report:
         """Something without effect on the dynamics is not taken over."""
         self._left_out[what] += 1
 
+    def unknown(self, what: str) -> None:
+        """Something is not part of the format and is ignored."""
+        self._unknown[what] += 1
+
     def note(self, sentence: str) -> None:
         """Something is odd, but harmless."""
         self._notes.append(sentence)
@@ -42,7 +50,7 @@ class Report:
         problems = self._errors + (self._unsupported if self.strict else [])
         if not problems:
             return
-        advice = "" if self._errors else " (strict=False turns this into a warning and goes on without)"
+        advice = "" if self._errors else " (strict=False makes this a warning)"
         if len(problems) == 1:
             raise ValueError(f"{self.source}: {problems[0]}{advice}")
         listed = "\n".join(f"  - {problem}" for problem in problems)
@@ -52,7 +60,12 @@ class Report:
         """Issue one warning with all that was left out, if anything was."""
         parts = [*self._unsupported, *self._notes]
         if self._left_out:
-            names = ", ".join(what if n == 1 else f"{what} ({n}×)" for what, n in sorted(self._left_out.items()))
-            parts.append(f"left out, without effect on the dynamics: {names}.")
+            parts.append(f"left out, without effect on the dynamics: {_listed(self._left_out)}.")
+        if self._unknown:
+            parts.append(f"unknown and ignored: {_listed(self._unknown)}.")
         if parts:
             warnings.warn(f"{self.source}: " + " ".join(parts), stacklevel=4)
+
+
+def _listed(counts: Counter[str]) -> str:
+    return ", ".join(what if count == 1 else f"{what} ({count}×)" for what, count in sorted(counts.items()))

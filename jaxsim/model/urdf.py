@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,7 +9,6 @@ from ..joints import Free
 from .builder import ModelBuilder
 from .links import WORLD, Assembly, Link
 from .model import Model
-from .placement import Placement
 from .report import Report
 from .safe_xml import Node, Source, parse, read_source
 from .urdf_elements import Elements
@@ -54,12 +52,13 @@ def urdf_model(source: Source, floating, merge_fixed, package_dirs, strict, dtyp
         report.raise_errors()
     elements = Elements(report, source.directory, tuple(str(directory) for directory in package_dirs))
     _report_extensions(root, elements)
-    nodes, joints = named(root, "link", report), read_joints(root, elements)
-    check_tree(nodes, joints, report)
+    links = {name: _read_link(name, node, elements) for name, node in named(root, "link", report).items()}
+    joints = read_joints(root, elements)
+    _hang(links, joints, elements)
+    mimics = followers(joints, elements)
+    check_tree(links, joints, report)
     report.raise_errors()
-    links, mimics = _links(nodes, joints, elements, floating)
-    report.raise_errors()
-    assembly = Assembly(links, merge_fixed)
+    assembly = Assembly(_in_order(links, joints, floating), merge_fixed)
     assembly.check(report, {follower: leader for follower, (leader, _, _) in mimics.items()})
     report.raise_errors()
     builder = ModelBuilder(check_inertias=False)
@@ -67,7 +66,7 @@ def urdf_model(source: Source, floating, merge_fixed, package_dirs, strict, dtyp
         assembly.fill(builder)
         for follower, (leader, multiplier, offset) in mimics.items():
             builder.add_mimic(follower, leader, multiplier, offset)
-        model = builder.build(dtype)
+        model = builder.build(dtype, strict)
     except ValueError as error:
         raise ValueError(f"{source.name}: {error}") from None
     report.warn()
@@ -76,68 +75,65 @@ def urdf_model(source: Source, floating, merge_fixed, package_dirs, strict, dtyp
 
 def _report_extensions(root: Node, elements: Elements) -> None:
     """Read the materials, and report what a robot contains besides links, joints and materials."""
+    refused = set()
     for node in root.children:
         if node.tag == "material":
             color = elements.material(node)
             if color is not None and "name" in node.attributes:
                 elements.materials[node.attributes["name"]] = color
         elif node.tag.startswith("xacro:"):
+            refused.add(node.tag)
             elements.report.unsupported(f"{node} is a xacro macro; expand the file with xacro first.")
         elif node.tag in ("loop_joint", "drake:linear_bushing_rpy", "drake:ball_constraint"):
+            refused.add(node.tag)
             elements.report.unsupported(f"{node} closes a loop, which URDF loading does not support; use MJCF.")
-        elif node.tag not in ("link", "joint"):
-            elements.report.left_out(f"<{node.tag}>")
+    elements.leave_out(root, {"link", "joint", "material", *refused})
 
 
-def _links(nodes: dict[str, Node], joints: list[Joint], elements: Elements, floating: bool | None):
-    """The links in the order of the tree, and the followers: child link → (leader's child link, multiplier, offset)."""
-    children: dict[str, list[Joint]] = {}
-    for joint in joints:
-        children.setdefault(joint.parent, []).append(joint)
-    root = next(name for name in nodes if name not in {joint.child for joint in joints})
-    links = [_root_link(root, nodes[root], children.get(root, []), elements, floating)]
-    rename = {root: links[0].name}
-    stack = list(reversed(children.get(root, [])))
-    while stack:
-        joint = stack.pop()
-        if floating is False and joint.type == "floating" and joint.parent == root:
-            joint = dataclasses.replace(joint, type="fixed")
-        if joint.child == WORLD:
-            elements.report.error(f"the link {WORLD!r} must be the root of the tree or have another name; rename it.")
-        parent = rename.get(joint.parent, joint.parent)
-        links.append(_link(joint.child, nodes[joint.child], parent, joint, elements))
-        stack.extend(reversed(children.get(joint.child, [])))
-    return links, followers(joints, elements)
-
-
-def _root_link(name: str, node: Node, below: list[Joint], elements: Elements, floating: bool | None) -> Link:
-    inertia = elements.inertia(node)
-    empty = inertia is None or inertia.is_zero
-    already_free = empty and bool(below) and all(joint.type == "floating" for joint in below)
-    free = floating is True and not already_free
-    link = _link(name, node, WORLD, None, elements, inertia)
-    if free:
-        return dataclasses.replace(link, name="world_link" if name == WORLD else name, joint=Free())
-    return link
-
-
-def _link(name: str, node: Node, parent: str, joint: Joint | None, elements: Elements, inertia=None) -> Link:
+def _read_link(name: str, node: Node, elements: Elements) -> Link:
+    """What a link carries; how it hangs in the tree is filled in by its joint."""
     elements.leave_out(node, {"inertial", "visual", "collision", "gravity", "kinematic"})
     for tag, values in (("gravity", ("0", "false")), ("kinematic", ("1", "true"))):
         if any(child.text.strip().lower() in values for child in node.all(tag)):
             elements.report.unsupported(f"{node} has <{tag}>{values[1]}</{tag}>, which is not supported; remove it.")
-    inertia = elements.inertia(node) if joint is not None else inertia
-    kind, data, place = None, {}, Placement()
-    if joint is not None:
+    inertia, shapes = elements.inertia(node), elements.shapes(node)
+    return Link(name, WORLD, None, "root_joint", inertia=inertia, shapes=shapes, where=f"line {node.line}")
+
+
+def _hang(links: dict[str, Link], joints: list[Joint], elements: Elements) -> None:
+    """Read how every link hangs on its parent."""
+    for joint in joints:
         kind, data, place = joint_kind(joint, elements), coordinates(joint, elements), elements.origin(joint.node)
-    return Link(
-        name,
-        parent,
-        kind,
-        "root_joint" if joint is None else joint.name,
-        place,
-        inertia,
-        data,
-        elements.shapes(node),
-        where=f"line {node.line}",
-    )
+        if joint.child in links:
+            link = links[joint.child]
+            link.parent, link.joint_name = joint.parent, joint.name
+            link.joint, link.coordinates, link.placement = kind, data, place
+        if joint.child == WORLD:
+            elements.report.error(f"the link {WORLD!r} must be the root of the tree or have another name; rename it.")
+
+
+def _in_order(links: dict[str, Link], joints: list[Joint], floating: bool | None) -> list[Link]:
+    """The links depth first in the order of the file, with the root freed or fixed as asked."""
+    children: dict[str, list[str]] = {}
+    for joint in joints:
+        children.setdefault(joint.parent, []).append(joint.child)
+    root = next(name for name in links if name not in {joint.child for joint in joints})
+    below = [links[name] for name in children.get(root, [])]
+    if floating is False:
+        for link in below:
+            link.joint = None if isinstance(link.joint, Free) else link.joint
+    top = links[root]
+    empty = top.inertia is None or top.inertia.is_zero
+    already_free = empty and bool(below) and all(isinstance(link.joint, Free) for link in below)
+    if floating is True and not already_free:
+        top.joint = Free()
+        if root == WORLD:
+            top.name = "world_link"
+            for link in below:
+                link.parent = top.name
+    order, stack = [], [root]
+    while stack:
+        name = stack.pop()
+        order.append(links[name])
+        stack.extend(reversed(children.get(name, [])))
+    return order

@@ -9,7 +9,7 @@ import numpy as np
 from .body_inertia import BodyInertia
 from .geometry import Mesh, PlacedShape, Shape, placed_shape
 from .placement import Placement
-from .report import Report
+from .report import LARGEST, Report
 from .safe_xml import Node
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity|nan)", re.IGNORECASE)
@@ -34,6 +34,23 @@ _ATTRIBUTES = {
 """The attributes that are read; others are reported as left out."""
 
 
+HARMLESS = {
+    "calibration",
+    "collision_checking",
+    "contact",
+    "gazebo",
+    "ros2_control",
+    "safety_controller",
+    "self_filter",
+    "sensor",
+    "surface",
+    "texture",
+    "transmission",
+    "verbose",
+}
+"""Elements of URDF and of its common extensions that do not change the dynamics."""
+
+
 class Elements:
     """Reads elements and tells a report what is wrong with them; a default stands in so that reading can go on."""
 
@@ -53,14 +70,16 @@ class Elements:
                 self.report.error(f"{node} has no <{tag}>; add one.")
             return None
         for attribute in found[0].attributes.keys() - _ATTRIBUTES.get(tag, found[0].attributes.keys()):
-            self.report.left_out(f"attribute {attribute} of <{tag}>")
+            self.report.unknown(f"attribute {attribute} of <{tag}>")
         return found[0]
 
     def leave_out(self, node: Node, known: set[str]) -> None:
         """Report the children of a node that are not among the known ones."""
         for child in node.children:
-            if child.tag not in known:
-                self.report.left_out(f"<{child.tag}> in <{node.tag}>")
+            if child.tag in HARMLESS:
+                self.report.left_out(f"<{child.tag}>")
+            elif child.tag not in known:
+                self.report.unknown(f"<{child.tag}> in <{node.tag}>")
 
     def numbers(self, node: Node | None, attribute: str, count: int, default, finite: bool = True) -> np.ndarray:
         """``count`` numbers; without a default the attribute is required."""
@@ -71,7 +90,7 @@ class Elements:
         words = node.attributes[attribute].split()
         good = len(words) == count and all(_NUMBER.fullmatch(word) for word in words)
         values = np.array([float(word) for word in words]) if good else np.zeros(count)
-        if not good or np.any(np.isnan(values)) or (finite and np.any(np.isinf(values))):
+        if not good or np.any(np.isnan(values)) or (finite and np.any(np.abs(values) > LARGEST)):
             kind = "finite " if finite else ""
             shown = node.attributes[attribute]
             self.report.error(f'{node} has {attribute}="{shown[:80]}"; it must be {_count(count, kind)}.')

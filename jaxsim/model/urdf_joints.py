@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Collection
 
 import numpy as np
 
@@ -53,7 +54,7 @@ def read_joints(root: Node, elements: Elements) -> list[Joint]:
     return joints
 
 
-def check_tree(links: dict[str, Node], joints: list[Joint], report: Report) -> None:
+def check_tree(links: Collection[str], joints: list[Joint], report: Report) -> None:
     """Whether the joints make one tree of all links."""
     above: dict[str, Joint] = {}
     for joint in joints:

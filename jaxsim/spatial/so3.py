@@ -19,14 +19,14 @@ _ATAN_TERMS = 12  # 0.04¹² < 2e-17
 
 def exp(w: Vec3) -> Mat3:
     """Rodrigues' formula exp[w]× = 𝟙 + c₁[w]× + c₂[w]×²."""
-    x = w.norm_squared()
-    return polynomial(w, stumpff(1, x), stumpff(2, x))
+    _, c1, c2 = stumpff(2, w.norm_squared())
+    return polynomial(w, c1, c2)
 
 
 def exp_quaternion(w: Vec3) -> Quaternion:
     """The unit quaternion (cos θ/2, w sin(θ/2)/θ) of exp[w]×."""
-    x = w.norm_squared() * 0.25
-    return Quaternion.from_parts(stumpff(0, x), w * (0.5 * stumpff(1, x)))
+    c0, c1 = stumpff(1, w.norm_squared() * 0.25)
+    return Quaternion.from_parts(c0, w * (0.5 * c1))
 
 
 def log(R: Mat3) -> Vec3:
@@ -45,14 +45,14 @@ def log_quaternion(q: Quaternion) -> Vec3:
 
 def left_jacobian(w: Vec3) -> Mat3:
     """J with exp(w + δ) ≈ exp(J δ) exp(w), the differential dexp: 𝟙 + c₂[w]× + c₃[w]×²."""
-    x = w.norm_squared()
-    return polynomial(w, stumpff(2, x), stumpff(3, x))
+    *_, c2, c3 = stumpff(3, w.norm_squared())
+    return polynomial(w, c2, c3)
 
 
 def right_jacobian(w: Vec3) -> Mat3:
     """J with exp(w + δ) ≈ exp(w) exp(J δ): 𝟙 − c₂[w]× + c₃[w]×², the transpose of the left one."""
-    x = w.norm_squared()
-    return polynomial(w, -stumpff(2, x), stumpff(3, x))
+    *_, c2, c3 = stumpff(3, w.norm_squared())
+    return polynomial(w, -c2, c3)
 
 
 def left_jacobian_inverse(w: Vec3) -> Mat3:
@@ -67,7 +67,8 @@ def right_jacobian_inverse(w: Vec3) -> Mat3:
 
 def cotangent_coefficient(x: Scalar) -> Scalar:
     """e(x) = (1 − (θ/2) cot(θ/2))/θ² = (c₃ − 2c₄)/(2c₂)."""
-    return (stumpff(3, x) - 2.0 * stumpff(4, x)) / (2.0 * stumpff(2, x))
+    *_, c2, c3, c4 = stumpff(4, x)
+    return (c3 - 2.0 * c4) / (2.0 * c2)
 
 
 def polynomial(w: Vec3, b: Scalar, c: Scalar) -> Mat3:
@@ -93,4 +94,4 @@ def _atan2_over(x: Scalar, w: Scalar) -> Scalar:
         series = 1.0 / (2 * j + 1) - ratio * series
     # q = 0 has no direction: there x = w = 0 is neither near nor far, and s = 1 keeps it finite
     s = jnp.sqrt(jnp.where(near | (x <= 0.0), 1.0, x))
-    return jnp.where(near, series / near_w, jnp.arctan2(s, w) / s)
+    return jnp.where(near, series, jnp.arctan2(s, w)) / jnp.where(near, near_w, s)

@@ -15,38 +15,48 @@ _TERMS = 12  # the first term left out is below 3e-17 for every x < 4
 
 
 @functools.partial(jax.custom_jvp, nondiff_argnums=(0,))
-def stumpff(k: int, x: Scalar) -> jax.Array:
-    """The Stumpff function c_k(x) = Σ_j (−x)^j / (k + 2j)! for x = θ² ≥ 0.
+def stumpff(last: int, x: Scalar) -> tuple[jax.Array, ...]:
+    """The Stumpff functions c₀(x) … c_last(x), c_k = Σ_j (−x)^j / (k + 2j)!, for x = θ² ≥ 0 and last ≥ 1.
 
     c₀ = cos θ, c₁ = sin θ/θ, c₂ = (1 − cos θ)/θ², c₃ = (θ − sin θ)/θ³, and so on by c_k = 1/k! − x c_{k+2}.
     All exponential maps and their differentials are polynomials in these functions (Stumpff 1959, §V.41).
+
+    Where x is small the last two are summed and the others follow downwards; elsewhere all follow upwards.
     """
     x = jnp.asarray(x)
-    if k == 0:
-        return jnp.cos(jnp.sqrt(x))
     near = x < _SERIES_BELOW
-    return jnp.where(near, _series(k, x), _closed_form(k, jnp.where(near, _SERIES_BELOW, x)))
+    fractions = _upwards(last, jnp.where(near, _SERIES_BELOW, x))
+    values: list[jax.Array] = []
+    for k in reversed(range(last + 1)):
+        below = _series(k, x) if k > last - 2 else 1.0 / math.factorial(k) - x * values[-2]
+        numerator, denominator = fractions[k]
+        # the division comes last: XLA never repeats a division, but would repeat a series in every use of its value
+        values.append(jnp.where(near, below, numerator) / jnp.where(near, 1.0, denominator))
+    return tuple(reversed(values))
 
 
 @stumpff.defjvp
-def _stumpff_jvp(k, primals, tangents):
+def _stumpff_jvp(last, primals, tangents):
     """dc_k/dx = ½ (k c_{k+2} − c_{k+1}), so that derivatives of every order are as accurate as the value."""
     (x,), (dx,) = primals, tangents
-    return stumpff(k, x), 0.5 * (k * stumpff(k + 2, x) - stumpff(k + 1, x)) * dx
+    c = stumpff(last + 2, x)
+    slopes = tuple(0.5 * (k * c[k + 2] - c[k + 1]) * dx for k in range(last + 1))
+    return c[: last + 1], slopes
 
 
 def _series(k: int, x: jax.Array) -> jax.Array:
-    """The truncated series, by Horner's rule."""
+    """The truncated series of c_k, by Horner's rule."""
     total = jnp.zeros_like(x)
     for j in reversed(range(_TERMS)):
         total = 1.0 / math.factorial(k + 2 * j) - x * total
     return total
 
 
-def _closed_form(k: int, x: jax.Array) -> jax.Array:
-    """The recurrence c_{n+2} = (1/n! − c_n)/x upwards from c₀ or c₁."""
+def _upwards(last: int, x: jax.Array) -> list[tuple[jax.Array, jax.Array]]:
+    """Fractions for c₀ … c_last: cos θ, sin θ/θ, and c_{k+2} = (1/k! − c_k)/x."""
     theta = jnp.sqrt(x)
-    c = jnp.sin(theta) / theta if k % 2 else jnp.cos(theta)
-    for n in range(k % 2, k, 2):
-        c = (1.0 / math.factorial(n) - c) / x
-    return c
+    fractions = [(jnp.cos(theta), jnp.ones_like(x)), (jnp.sin(theta), theta)]
+    for k in range(last - 1):
+        numerator, denominator = fractions[k]
+        fractions.append((1.0 / math.factorial(k) - numerator / denominator, x))
+    return fractions

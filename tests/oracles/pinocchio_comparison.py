@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import jaxsim
+from jaxsim.model.on_tree import tree
 
 STATES = 20
 
@@ -45,16 +46,30 @@ def load(path: Path, floating: bool, strict: bool = True, merge_fixed: bool = Tr
     return dataclasses.replace(model, damping=jnp.zeros_like(model.damping))
 
 
-def load_pinocchio(path: Path, floating: bool):
+def load_pinocchio(path: Path, floating: bool, mimic: bool = True):
     import pinocchio as pin
 
     root = (pin.JointModelFreeFlyer(),) if floating else ()
-    return pin.buildModelFromUrdf(str(path), *root, mimic=True)
+    return pin.buildModelFromUrdf(str(path), *root, mimic=mimic)
+
+
+def load_both(path: Path, floating: bool, **options):
+    """The model and Pinocchio's; joints that mimic move on their own in both where Pinocchio cannot couple them.
+
+    Pinocchio orders joints by name and refuses a joint that comes before the one that it mimics.
+    """
+    model = load(path, floating, **options)
+    try:
+        return model, load_pinocchio(path, floating)
+    except ValueError as error:
+        if "mimic" not in str(error):
+            raise
+        return tree(model), load_pinocchio(path, floating, mimic=False)
 
 
 def compare(path: Path, floating: bool, states: int = STATES, **options) -> Comparison:
     """Inverse and forward dynamics, mass matrix, poses of all links and centroidal momentum, in their coordinates."""
-    model, other = load(path, floating, **options), load_pinocchio(path, floating)
+    model, other = load_both(path, floating, **options)
     conversion = jaxsim.interop.pinocchio(model, other)
     inputs = random_states(other, states)
     # the run takes milliseconds, the compilation seconds: do not optimise

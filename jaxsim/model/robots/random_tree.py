@@ -25,8 +25,12 @@ def every_joint() -> tuple[AbstractJoint, ...]:
         kinds.Translational(),
         kinds.Universal(),
         kinds.Spherical(),
+        kinds.EulerSpherical("ZXZ"),
+        kinds.ExponentialSpherical(),
         kinds.Free2D(),
         kinds.Composite(kinds.Spherical(), kinds.Prismatic("z")),
+        kinds.SplineCurve([(np.cos(t), np.sin(t), 0.2 * t) for t in range(5)], [(1, 0.2 * t, 0, 0) for t in range(5)]),
+        kinds.SplineSurface([[(x, y, np.sin(x + y)) for y in range(5)] for x in range(5)]),
         kinds.Fixed(),
     )
 
@@ -39,7 +43,7 @@ def random_tree(
     Args:
         n: the number of bodies.
         key: a random key, or a number to make one of.
-        joints: the joints, used in turn; by default one of each kind, so that with n ≥ 17 all occur.
+        joints: the joints, used in turn; by default one of each kind, so that with n ≥ 16 all occur.
         branching: the chance that a body hangs on a random earlier body rather than on the one before.
     """
     data = key if isinstance(key, int) else np.asarray(jax.random.key_data(key)).tolist()

@@ -1,0 +1,156 @@
+"""Closed-form first derivatives against differentiation of the plain recursions and against Pinocchio."""
+
+import pathlib
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.test_util import check_grads
+
+import jaxsim
+from tests.dynamics.derivative_samples import (
+    KINDS,
+    assert_close,
+    plain_forward_dynamics,
+    plain_inverse_dynamics,
+    sample,
+)
+
+first_derivatives = jax.jit(jaxsim.inverse_dynamics_derivatives)
+
+
+def by_differentiation(function, model, q, *rest):
+    """Jacobians along q ⊕ δ and along the two vectors that follow."""
+    v, x, f_ext = rest
+
+    def moved(d, v, x):
+        return function(model, jaxsim.integrate(model, q, d), v, x, f_ext)
+
+    return jax.jit(jax.jacfwd(moved, argnums=(0, 1, 2)))(jnp.zeros_like(v), v, x)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_inverse_dynamics(name):
+    model, *state = sample(name)
+    d = first_derivatives(model, *state)
+    wanted = by_differentiation(plain_inverse_dynamics, model, *state)
+    for actual, expected in zip((d.dq, d.dv, d.da), wanted, strict=True):
+        assert_close(actual, expected, 1e-12)
+
+
+@pytest.mark.parametrize("name", ["fixed base", "floating base", "charts"])
+def test_forward_dynamics(name):
+    model, *state = sample(name)
+    d = jax.jit(jaxsim.forward_dynamics_derivatives)(model, *state)
+    wanted = by_differentiation(plain_forward_dynamics, model, *state)
+    for actual, expected in zip((d.dq, d.dv, d.dtau), wanted, strict=True):
+        assert_close(actual, expected, 1e-11)
+
+
+def test_chain_of_forty_links():
+    model = jaxsim.robots.chain(40)
+    q, v, a = jax.random.normal(jax.random.key(0), (3, 40))
+    d = first_derivatives(model, q, v, a)
+    wanted = by_differentiation(plain_inverse_dynamics, model, q, v, a, None)
+    for actual, expected in zip((d.dq, d.dv, d.da), wanted, strict=True):
+        assert_close(actual, expected, 1e-12)
+
+
+def test_springs_on_quaternion_joints():
+    builder = jaxsim.ModelBuilder()
+    ball = builder.add_body("ball", 0, jaxsim.Spherical(), inertia=jaxsim.BodyInertia.box(1.0, (0.1, 0.2, 0.3)),
+                            stiffness=(1.0, 2.0, 3.0), damping=0.1)  # fmt: skip
+    builder.add_body("arm", ball, jaxsim.Revolute("x"), (0.1, 0.2, 0.3), jaxsim.BodyInertia.rod(1.0, (0, 0, -1)))
+    model = builder.build()
+    q = jaxsim.random_configuration(model, jax.random.key(0))
+    v, a = jax.random.normal(jax.random.key(1), (2, model.nv))
+    d = jaxsim.inverse_dynamics_derivatives(model, q, v, a)
+    assert_close(d.dq, by_differentiation(plain_inverse_dynamics, model, q, v, a, None)[0], 1e-12)
+
+
+def test_joints_that_mimic_others():
+    builder = jaxsim.ModelBuilder()
+    rod = jaxsim.BodyInertia.rod(1.0, (0, 0, -1), 0.1)
+    first = builder.add_body("first", 0, jaxsim.Revolute("y"), inertia=rod, damping=0.2)
+    builder.add_body("second", first, jaxsim.Revolute("x"), (0, 0, -1), rod)
+    builder.add_body("third", "second", jaxsim.Revolute("z"), (0, 0.1, -1), rod)
+    builder.add_mimic("third", "first", multiplier=-1.5, offset=0.2)
+    model = builder.build()
+    q, v, a = jnp.array([[0.3, -0.4], [1.0, 0.5], [0.2, -0.7]])
+    expected = jax.jacfwd(jaxsim.inverse_dynamics, argnums=(1, 2, 3))(model, q, v, a)
+    d = jaxsim.inverse_dynamics_derivatives(model, q, v, a)
+    for actual, wanted in zip((d.dq, d.dv, d.da), expected, strict=True):
+        assert_close(actual, wanted, 1e-12)
+
+
+@pytest.mark.parametrize("angle", [0.0, np.pi])
+def test_finite_at_rest_at_the_identity_and_at_pi(angle):
+    model, _, v, _, _ = sample("floating base")
+    q = jaxsim.integrate(model, model.neutral(), jnp.full(model.nv, 0.0).at[0].set(angle))
+    d = first_derivatives(model, q, 0 * v, 0 * v)
+    assert all(bool(jnp.all(jnp.isfinite(x))) for x in jax.tree.leaves(d))
+    np.testing.assert_allclose(d.dv, jnp.diag(model.damping), atol=1e-12)
+
+
+def test_single_precision_far_from_the_origin():
+    """The base of a floating robot may be anywhere: the derivatives do not lose digits to its position."""
+    model, q, v, a, _ = sample("floating base")
+    expected = first_derivatives(model, q, v, a)
+    small = model.astype(jnp.float32)
+    q, v, a = (x.astype(jnp.float32) for x in (q.at[:3].set(jnp.array([4096.0, -2048.0, 512.0])), v, a))
+    actual = jaxsim.inverse_dynamics_derivatives(small, q, v, a)
+    for x, y in zip(jax.tree.leaves(actual), jax.tree.leaves(expected), strict=True):
+        assert x.dtype == jnp.float32
+        assert_close(x, y, 1e-5)
+
+
+def test_large_batches_equal_single_worlds():
+    model = jaxsim.robots.pendulum(links=3)
+    q, v, a = jax.random.normal(jax.random.key(0), (3, 300, 3))
+    batch = jax.jit(jax.vmap(jaxsim.inverse_dynamics_derivatives, (None, 0, 0, 0)))(model, q, v, a)
+    one = first_derivatives(model, q[217], v[217], a[217])
+    jax.tree.map(lambda x, y: assert_close(x[217], y, 1e-13), batch, one)
+
+
+@pytest.mark.slow
+def test_derivatives_of_derivatives():
+    model = jaxsim.robots.pendulum(links=2)
+    q, v, a = jax.random.normal(jax.random.key(0), (3, 2))
+
+    def norm(q, v):
+        return jnp.sum(jaxsim.inverse_dynamics_derivatives(model, q, v, a).dq ** 2)
+
+    check_grads(norm, (q, v), order=1, modes=("fwd", "rev"), eps=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("folder", "file", "floating"),
+    [
+        ("hyq_description", "hyq_no_sensors.urdf", True),
+        ("ur_description/urdf", "ur3_robot.urdf", False),
+        pytest.param("talos_data", "talos_reduced.urdf", True, marks=pytest.mark.slow),
+    ],
+)
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_pinocchio(folder, file, floating):
+    pin = pytest.importorskip("pinocchio")
+    robots = pathlib.Path(pin.__file__).parents[4] / "share/example-robot-data/robots"
+    path = robots / folder / "robots" / file
+    path = path if path.exists() else robots / folder / file
+    root = (pin.JointModelFreeFlyer(),) if floating else ()
+    theirs = pin.buildModelFromUrdf(str(path), *root)
+    model = jaxsim.load(path, floating=floating)
+    model = eqx.tree_at(lambda m: (m.armature, m.damping), model, (0 * model.armature, 0 * model.damping))
+    conversion = jaxsim.interop.pinocchio(model, theirs)
+    q = jaxsim.random_configuration(model, jax.random.key(0))
+    v, a = jax.random.normal(jax.random.key(1), (2, model.nv))
+    T = conversion.matrix(q)
+    their_q, their_v, their_a = (np.asarray(x) for x in (conversion.configuration(q), T @ v, T @ a))
+    expected = pin.computeRNEADerivatives(theirs, theirs.createData(), their_q, their_v, their_a)
+    mass = np.triu(expected[2]) + np.triu(expected[2], 1).T
+    d = first_derivatives(model, q, v, a)
+    for actual, wanted in zip((d.dq, d.dv, d.da), (expected[0], expected[1], mass), strict=True):
+        assert_close(T @ actual @ T.T, wanted, 1e-9)
