@@ -46,7 +46,8 @@ def main() -> None:
             "compile seconds": compiling,
         }
         print(f"order {order}: {seconds / worlds * 1e6:7.2f} µs a world, {ratio:5.1f} times forward dynamics", end="")
-        print(f" ({reference * 1e6:.2f} µs), {float(info.iterations.mean()):.2f} factorisations, {compiling:.1f} s to compile")
+        factorisations = float(info.iterations.mean())
+        print(f" ({reference * 1e6:.2f} µs), {factorisations:.2f} factorisations, {compiling:.1f} s to compile")
     record("variational_batched", data)
 
 

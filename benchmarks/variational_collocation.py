@@ -3,8 +3,8 @@
     python benchmarks/variational_collocation.py            # 12 links, 10 s, 100 initial conditions
     python benchmarks/variational_collocation.py --quick    # small sizes, to see that it runs
 
-From rest at random angles in [−π/12, π/12]. The error is the mean over time of ‖q − q_d‖ against collocation with a step of
-5e-4 s; times are for one world after the other, means over the initial conditions.
+From rest at random angles in [−π/12, π/12]. The error is the mean over time of ‖q − q_d‖ against collocation with a
+step of 5e-4 s; times are for one world after the other, means over the initial conditions.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def trajectory(model, integrator, duration: float):
 
 
 def counts(N: int, n: int, m: int) -> dict[str, tuple[int, int]]:
-    """Table 1: variables and constraints of a transcription of N stages, n joints with as many inputs, m constraints."""
+    """Table 1: variables and constraints of N stages for n joints with as many inputs and m constraints."""
     points = 2 * N + 1
     return {
         "variational": ((4 * N + 3) * n + points * m, 3 * N * n + points * m),

@@ -45,10 +45,11 @@ def main() -> None:
         for dt in steps:
             info = batch(dt, jnp.asarray(q), jnp.asarray(v))
             good = np.flatnonzero(info.converged)
-            in_turn = lambda q, v, dt=dt: jax.lax.map(lambda x: one(dt, *x), (q, v))  # noqa: E731
+            in_turn = lambda q, v, dt=dt, one=one: jax.lax.map(lambda x: one(dt, *x), (q, v))  # noqa: E731
             seconds = measure(in_turn, jnp.asarray(q[good]), jnp.asarray(v[good]))[1] / max(len(good), 1)
             rows.append((seconds, float(np.asarray(info.iterations)[good].mean()), len(good) / count))
-            print(f"{name:13s} Δt {dt:5.3f}  {rows[-1][0] * 1e6:8.1f} µs  {rows[-1][1]:6.2f} its  {rows[-1][2]:6.1%} solved")
+            micro, iterations, solved_share = rows[-1][0] * 1e6, *rows[-1][1:]
+            print(f"{name:13s} Δt {dt:5.3f}  {micro:8.1f} µs  {iterations:6.2f} its  {solved_share:6.1%} solved")
         data[name] = [list(column) for column in zip(*rows, strict=True)]
     record("variational_newton", data)
     draw(data)

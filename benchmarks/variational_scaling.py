@@ -4,8 +4,9 @@
     python benchmarks/variational_scaling.py --quick    # small sizes, to see that it runs
 
 Residual, Newton direction and second derivatives of the discrete Lagrangian of one step, for one world. Automatic
-differentiation starts from the discrete Lagrangian: reverse mode for the residual, forward over reverse for its Jacobian.
-Goals: exponents at most 1.1, 1.1 and 2.1; at 64 links, 20 times faster for the direction and 5 times for the linearisation.
+differentiation starts from the discrete Lagrangian: reverse mode for the residual, forward over reverse for its
+Jacobian. Goals: exponents at most 1.1, 1.1 and 2.1; at 64 links, 20 times faster for the direction and 5 times for
+the linearisation.
 """
 
 from __future__ import annotations
@@ -71,7 +72,10 @@ def by_ad(task: str):
         rows = lambda points: rows_by_ad(problem, points)  # noqa: E731
         if task == "linearisation":
             return jax.jacfwd(rows)(points)
-        inner = lambda z: rows(jnp.concatenate([problem.q0[None], problem.q0 + z]))[:-1].at[0].add(problem.p)  # noqa: E731
+
+        def inner(z):
+            return rows(jnp.concatenate([problem.q0[None], problem.q0 + z]))[:-1].at[0].add(problem.p)
+
         return jnp.linalg.solve(jax.jacfwd(inner)(z).reshape(z.size, z.size), inner(z).reshape(-1))
 
     return run

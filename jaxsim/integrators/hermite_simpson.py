@@ -1,4 +1,4 @@
-"""Hermite–Simpson collocation as an implicit integrator, the usual rival of variational integrators in transcription."""
+"""Hermite–Simpson collocation as an implicit integrator, the usual rival of variational ones in transcription."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _Theta = tuple[Model, State, Array, Array]
 class HermiteSimpson(AbstractIntegrator):
     """Collocation by cubics in (q, v) (Hargraves and Paris 1987), solved for the end of the step with a dense Jacobian.
 
-    With x = (q, v) and ẋ = f(x): x_m = ½(x₀ + x₁) + Δt/8 (f₀ − f₁) and x₁ = x₀ + Δt/6 (f₀ + 4 f_m + f₁). For joints with flat
-    coordinates; O(n) an evaluation, O(n³) a Newton direction.
+    With x = (q, v) and ẋ = f(x): x_m = ½(x₀ + x₁) + Δt/8 (f₀ − f₁) and x₁ = x₀ + Δt/6 (f₀ + 4 f_m + f₁). For joints
+    with flat coordinates; O(n) an evaluation, O(n³) a Newton direction.
     """
 
     dt: float | Array
@@ -29,7 +29,9 @@ class HermiteSimpson(AbstractIntegrator):
 
     def init(self, model: Model, q: Array, v: Array, t: float = 0.0) -> State:
         if not all(joint.is_euclidean for joint in model.joints):
-            raise ValueError("Hermite–Simpson collocation needs flat coordinates; use Variational for quaternion joints.")
+            raise ValueError(
+                "Hermite–Simpson collocation needs flat coordinates; use Variational for quaternion joints."
+            )
         return initial_state(model, q, v, t)
 
     def step(self, model: Model, state: State, tau: Array | None = None) -> tuple[State, Info]:

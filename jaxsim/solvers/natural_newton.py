@@ -41,16 +41,16 @@ def natural_newton(
 ) -> tuple[Array, SolverInfo]:
     """z with ‖r(z)‖ ≤ tolerance, with as few factorisations as possible.
 
-    ``residual(z)`` returns r(z) and its size ‖r(z)‖ in units of the caller's choice, ``factorise(z)`` returns r(z) and the
-    factors F of J = ∂r/∂z, and ``solve(F, b)`` is J⁻¹b. With δ = −J⁻¹r(z), the step t δ is taken for the first
+    ``residual(z)`` returns r(z) and its size ‖r(z)‖ in units of the caller's choice, ``factorise(z)`` returns r(z) and
+    the factors F of J = ∂r/∂z, and ``solve(F, b)`` is J⁻¹b. With δ = −J⁻¹r(z), the step t δ is taken for the first
     t = 1, ½, ¼, … that passes the natural monotonicity test (Deuflhard 2011, §3.1.1)
 
         ‖δ̄‖ ≤ (1 − t/4) ‖δ‖,   δ̄ = −J⁻¹ r(z + t δ),
 
-    which no scaling of the equations can spoil. As long as full steps shrink the correction tenfold, further ones use the
-    same factors. The iteration ends when ‖r(z + δ)‖ ≤ tolerance and |δ̄| ≤ step_tolerance: the reported residual is
-    r(z + δ), and the point handed back, z + δ + δ̄, is better still. A failed solve hands back the last point that passed
-    the test. Iterations count factorisations.
+    which no scaling of the equations can spoil. As long as full steps shrink the correction tenfold, further ones use
+    the same factors. The iteration ends when ‖r(z + δ)‖ ≤ tolerance and |δ̄| ≤ step_tolerance: the reported residual is
+    r(z + δ), and the point handed back, z + δ + δ̄, is better still. A failed solve hands back the last point that
+    passed the test. Iterations count factorisations.
     """
     no = jnp.zeros((), bool)
 

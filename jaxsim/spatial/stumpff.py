@@ -10,9 +10,6 @@ import jax.numpy as jnp
 
 from .vector import Scalar
 
-_SERIES_BELOW = 4.0
-_TERMS = 12  # the first term left out is below 3e-17 for every x < 4
-
 
 @functools.partial(jax.custom_jvp, nondiff_argnums=(0,))
 def stumpff(last: int, x: Scalar) -> tuple[jax.Array, ...]:
@@ -21,13 +18,14 @@ def stumpff(last: int, x: Scalar) -> tuple[jax.Array, ...]:
     c₀ = cos θ, c₁ = sin θ/θ, c₂ = (1 − cos θ)/θ², c₃ = (θ − sin θ)/θ³, and so on by c_k = 1/k! − x c_{k+2}.
     All exponential maps and their differentials are polynomials in these functions (Stumpff 1959, §V.41).
 
-    Where x is small the last two are summed and the others follow downwards; elsewhere all follow upwards.
+    Rounding errors shrink upwards in k where x > k(k − 1) and downwards elsewhere. So there the recurrence starts from
+    sine and cosine, and elsewhere from the series of the last two.
     """
     x = jnp.asarray(x)
-    near = x < _SERIES_BELOW
-    fractions = _upwards(last, jnp.where(near, _SERIES_BELOW, x))
+    fractions = _upwards(last, jnp.maximum(x, _bound(0)))
     values: list[jax.Array] = []
     for k in reversed(range(last + 1)):
+        near = x < _bound(k)
         below = _series(k, x) if k > last - 2 else 1.0 / math.factorial(k) - x * values[-2]
         numerator, denominator = fractions[k]
         # the division comes last: XLA never repeats a division, but would repeat a series in every use of its value
@@ -44,10 +42,19 @@ def _stumpff_jvp(last, primals, tangents):
     return c[: last + 1], slopes
 
 
+def _bound(k: int) -> float:
+    """Where the recurrence for c_k changes its direction."""
+    return max(4.0, float(k * (k - 1)))
+
+
 def _series(k: int, x: jax.Array) -> jax.Array:
-    """The truncated series of c_k, by Horner's rule."""
+    """The series of c_k by Horner's rule, as long as it takes to leave less than a rounding error below the bound."""
+    terms, remainder = 0, 1.0
+    while remainder > 1e-17:
+        remainder *= _bound(k) / ((k + 2 * terms + 1) * (k + 2 * terms + 2))
+        terms += 1
     total = jnp.zeros_like(x)
-    for j in reversed(range(_TERMS)):
+    for j in reversed(range(terms)):
         total = 1.0 / math.factorial(k + 2 * j) - x * total
     return total
 

@@ -116,9 +116,7 @@ def joints(problem: StepProblem, part: Part) -> Ball:
     per_velocity = (model.stiffness, model.damping, model.armature)
     stiffness, damping, armature = (leaf[part.v_rows].T for leaf in per_velocity)
     reference = model.spring_reference[part.q_rows].T
-    return Ball(
-        problem.q0[part.q_rows].T, problem.p[part.v_rows].T, tau, stiffness, damping, armature, reference
-    )
+    return Ball(problem.q0[part.q_rows].T, problem.p[part.v_rows].T, tau, stiffness, damping, armature, reference)
 
 
 def joint_rows(problem: StepProblem, part: Part, z: Array, load: Loads, joint: Ball) -> tuple[Array, Array]:

@@ -1,15 +1,15 @@
-"""The linearised DEL equations, joint by joint, in the form in which they can be eliminated from the leaves to the root.
+"""The linearised DEL equations, joint by joint, in a form that can be eliminated from the leaves to the root.
 
 Pose and velocity of an element change by η and δ̄v, momenta and impulses by δ̄μ and δ̄Γ, all four seen from the moving
-element itself (Fan et al. 2018, app. C and D). Write x = (δ̄v⁰…δ̄v^s, η¹…η^{s−1}) and f = (δ̄μ⁰…δ̄μ^s, δ̄Γ), and let y be the
-change of a joint's own coordinates ξ¹…ξ^s. Then, with f counted from the parent's side of the joint,
+element itself (Fan et al. 2018, app. C and D). Write x = (δ̄v⁰…δ̄v^s, η¹…η^{s−1}) and f = (δ̄μ⁰…δ̄μ^s, δ̄Γ), and let y
+be the change of a joint's own coordinates ξ¹…ξ^s. Then, with f counted from the parent's side of the joint,
 
     x_i = x_par + V y,    f_par = f_i − shift y,    δr = W f_par + θ x_par + Λ₀ y,
 
 where the columns of ``shift`` are ad^D_μ S̄ and ad^D_Γ S̄. For a screw these are the terms of Algorithm B.2: W holds
-a^{αβ}S̄^β + w Δt Ṡ^α and S̄^α, θ holds −w Δt ad^D_μ S̄, and Λ₀ the derivatives of the joint force. For a quaternion joint
-they are derivatives of its rows in ``ball.py``. Dropping η^s loses nothing: its columns vanish, by induction from the
-leaves. So the trapezoidal rule has no η at all, and without wrenches that depend on velocity no Γ either.
+a^{αβ}S̄^β + w Δt Ṡ^α and S̄^α, θ holds −w Δt ad^D_μ S̄, and Λ₀ the derivatives of the joint force. For a quaternion
+joint they are derivatives of its rows in ``ball.py``. Dropping η^s loses nothing: its columns vanish, by induction from
+the leaves. So the trapezoidal rule has no η at all, and without wrenches that depend on velocity no Γ either.
 """
 
 from __future__ import annotations
@@ -184,12 +184,14 @@ def _screw_parts(problem: StepProblem, sizes: Shape, nodes: Nodes) -> _Parts:
 
 
 def _with_ball(problem: StepProblem, part: Part, nodes: Nodes, z: Array, into: _Parts) -> _Parts:
-    """The coefficients of the quaternion joints: derivatives of their rows, carried from the base frame to the world."""
+    """The coefficients of the quaternion joints: derivatives of their rows, carried from the base to the world."""
     unknowns, loads, joints = ball.unknowns(part, z), ball.loads(part, nodes), ball.joints(problem, part)
     base = ball.base_pose(part, nodes)
 
     def derivatives(z, load, joint):
-        rows = lambda z, load: ball.joint_rows(problem, part, z, load, joint)[0]
+        def rows(z, load):
+            return ball.joint_rows(problem, part, z, load, joint)[0]
+
         at = ball.columns(problem, z, load.v_parent, joint)
         return jax.jacfwd(rows, (0, 1))(z, load), (at.S, at.S_dot)
 
@@ -204,7 +206,10 @@ def _with_ball(problem: StepProblem, part: Part, nodes: Nodes, z: Array, into: _
         return jnp.moveaxis(to_world(Motion, jnp.moveaxis(array, 1, 2)), 2, 1)
 
     d = part.joint.nv
-    put = lambda array, value: array.at[part.last, :, :d].set(value)
+
+    def put(array, value):
+        return array.at[part.last, :, :d].set(value)
+
     return _Parts(
         put(into.S, columns(S)),
         put(into.S_dot, columns(S_dot)),
@@ -223,7 +228,10 @@ def _trial(problem: StepProblem, sizes: Shape, part: _Parts, mu: Array, gamma: A
     dtype = mu.dtype
     b, eye = jnp.asarray(problem.rule.b, dtype) / problem.h, jnp.eye(problem.s + 1, dtype=dtype)
     S, S_dot = (jnp.moveaxis(array, 1, 2)[:, None] for array in (part.S, part.S_dot))
-    at = lambda matrix: matrix.T[np.array(sizes.unknowns), None, :, None]
+
+    def at(matrix):
+        return matrix.T[np.array(sizes.unknowns), None, :, None]
+
     from_v = at(b) * S + at(eye) * S_dot
     from_eta = (at(eye) * S)[:, :, :, list(sizes.poses)]
 

@@ -1,13 +1,13 @@
 """The linearised DEL equations as dense matrices in O(s² n²) (Fan et al. 2018, §4, Algs. 2 and 3).
 
 With the coefficients of ``blocks.py``, in the ground frame, a change of joint j moves everything that j carries, and
-a subtree answers a rigid change x of its root with the sum D of what its elements answer. So the entry of the Jacobian for
-rows of joint i and columns of joint j is
+a subtree answers a rigid change x of its root with the sum D of what its elements answer. So the entry of the Jacobian
+for rows of joint i and columns of joint j is
 
     (W_i D_i + θ_i) V_j    where j is above i,         W_i (D_j V_j − shift_j)    where i is above j or i = j,
 
-with Λ₀ added on the diagonal and zeros elsewhere: two products of tall matrices under a static mask. D is what Algorithms
-2 and 3 call 𝓜, σ_m and σ_p: the composite inertia and the composite response of the wrenches.
+with Λ₀ added on the diagonal and zeros elsewhere: two products of tall matrices under a static mask. D is what
+Algorithms 2 and 3 call 𝓜, σ_m and σ_p: the composite inertia and the composite response of the wrenches.
 """
 
 from __future__ import annotations

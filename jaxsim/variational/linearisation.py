@@ -27,8 +27,8 @@ class Linearisation(eqx.Module):
 def linearise_screws(problem: StepProblem, z: Float[Array, "s nv"]) -> Linearisation:
     """A and B at a solved step of a model of screw joints.
 
-    With M = ∂ρ/∂q, dz = −J⁻¹(∂r/∂q⁰ dq⁰ + dp + ∂r/∂u du), dq' = dz^s and dp' = ∂ρ^s (dq⁰, dz, du); a right-hand side costs
-    two light sweeps, so all of them O(s² n²).
+    With M = ∂ρ/∂q, dz = −J⁻¹(∂r/∂q⁰ dq⁰ + dp + ∂r/∂u du), dq' = dz^s and dp' = ∂ρ^s (dq⁰, dz, du); a right-hand side
+    costs two light sweeps, so all of them O(s² n²).
     """
     nodes = evaluate(problem, z)
     s, nv = problem.s, problem.model.nv

@@ -1,4 +1,4 @@
-"""One step of a variational integrator, evaluated at its control points: poses, momenta and impulses of all elements."""
+"""One step of a variational integrator, evaluated at its control points: poses, momenta, impulses."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def _interior_points(s: int) -> np.ndarray:
 
 
 def interpolation(nodes: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """The matrix of the Lagrange polynomials of ``nodes`` at ``points``: values at the points from values at the nodes."""
+    """The Lagrange polynomials of ``nodes`` at ``points``, as a matrix from values there to values here."""
     rows = np.ones((len(points), len(nodes)))
     for k, node in enumerate(nodes):
         for other in np.delete(nodes, k):

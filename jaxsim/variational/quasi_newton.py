@@ -13,7 +13,7 @@ from .nodes import StepProblem
 
 
 def approximate_direction(problem: StepProblem, r: Float[Array, "s nv"]) -> Float[Array, "s nv"]:
-    """−(K ⊗ M(q₀)/Δt)⁻¹ r with K = a b, what is left of J when all but the accelerations are dropped; K = −1 for s = 1."""
+    """−(K ⊗ M(q₀)/Δt)⁻¹ r with K = a b, what is left of J without all but accelerations; K = −1 for s = 1."""
     if ball_parts(problem.model):
         raise ValueError("The quasi-Newton method knows screw joints only; use solver='recursive' for this model.")
     rule = problem.rule

@@ -7,9 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from ..dynamics.elements import per_element
 from ..dynamics.passive import passive_forces
-from ..spatial import Force
 from . import ball
 from .chart import ball_parts
 from .nodes import Nodes, StepProblem

@@ -65,7 +65,9 @@ def factorise(problem: StepProblem, nodes: Nodes) -> ScrewFactors:
             tuple(_contract(rows, column) - turn for rows, turn in zip(D, turns, strict=True))
             for column, turns in zip(V, shift, strict=True)
         )
-        Lambda = [[a + _dot(row, h) for a, h in zip(line, H, strict=True)] for line, row in zip(Lambda0, W, strict=True)]
+        Lambda = [
+            [a + _dot(row, h) for a, h in zip(line, H, strict=True)] for line, row in zip(Lambda0, W, strict=True)
+        ]
         inverse = _inverse(Lambda)
         Theta = [_dot(row, D) + more for row, more in zip(W, theta, strict=True)]
         X = tuple(-sum(a * row for a, row in zip(line, Theta, strict=True)) for line in inverse)
@@ -152,16 +154,16 @@ def _joint_terms(problem: StepProblem, sizes: Shape) -> tuple[tuple[Scalar, ...]
             value = value - stiffness * (w * h)
         return jnp.where(fixed, 1.0 if sizes.unknowns[k] == gamma else 0.0, value).astype(armature.dtype)
 
-    return tuple(
-        tuple(entry(k, alpha, gamma) for gamma in sizes.unknowns) for k, alpha in enumerate(sizes.equations)
-    )
+    return tuple(tuple(entry(k, alpha, gamma) for gamma in sizes.unknowns) for k, alpha in enumerate(sizes.equations))
 
 
-def _answers(problem: StepProblem, nodes: Nodes, sizes: Shape) -> tuple[list[list[int]], tuple[Forces, ...]]:
+def _answers(problem: StepProblem, nodes: Nodes, sizes: Shape) -> tuple[list[list[int]], Forces]:
     """What each element itself answers: for each part of f, places along x and the 6×6 blocks there, row by row."""
     points = range(problem.s + 1)
     places = [[alpha] for alpha in points]
-    blocks = [(_block_rows(SpatialMatrix.from_inertia(_at(nodes.inertia, alpha))),) for alpha in points]
+    blocks: list[tuple[Force, ...]] = [
+        (_block_rows(SpatialMatrix.from_inertia(_at(nodes.inertia, alpha))),) for alpha in points
+    ]
     if not sizes.impulses:
         return places, tuple(blocks)
     by_pose, by_twist = wrench_response(problem, nodes)

@@ -14,7 +14,10 @@ def test_order_is_four_and_solutions_satisfy_the_collocation_equations():
     @jax.jit
     def end(h, steps):
         integrator = HermiteSimpson(h)
-        step = lambda _, carry: (lambda s, i: (s, carry[1] & i.converged))(*integrator.step(model, carry[0]))
+
+        def step(_, carry):
+            return (lambda s, i: (s, carry[1] & i.converged))(*integrator.step(model, carry[0]))
+
         return jax.lax.fori_loop(0, steps, step, (integrator.init(model, q0, v0), jnp.array(True)))
 
     (fine, ok), errors = end(0.8 / 512, 512), []

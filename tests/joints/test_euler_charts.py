@@ -2,7 +2,6 @@
 
 import functools
 
-import euler_tables
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -10,6 +9,7 @@ import pytest
 
 from jaxsim.joints import CHARTS, EulerSpherical
 from jaxsim.spatial import Mat3, Vec3, so3
+from tests.joints import euler_tables
 from tests.joints.joint_table import columns
 
 close = functools.partial(np.testing.assert_allclose, rtol=0, atol=3e-15)

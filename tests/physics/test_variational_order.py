@@ -27,7 +27,10 @@ def end_of(model, method, steps):
     def run(h, steps):
         integrator = method(h)
         state = integrator.init(model, q0, v0)
-        step = lambda _, carry: (lambda s, i: (s, carry[1] & i.converged))(*integrator.step(model, carry[0]))
+
+        def step(_, carry):
+            return (lambda s, i: (s, carry[1] & i.converged))(*integrator.step(model, carry[0]))
+
         return jax.lax.fori_loop(0, steps, step, (state, jnp.array(True)))
 
     for count in steps:

@@ -1,4 +1,4 @@
-"""Small systems and the plain truth about their discrete mechanics: automatic differentiation of the discrete action."""
+"""Small systems and their discrete mechanics by automatic differentiation of the discrete action."""
 
 import equinox as eqx
 import jax
@@ -12,8 +12,18 @@ from jaxsim.variational.forces import BodyDrag, ConstantWrench, total_wrench
 from jaxsim.variational.nodes import StepProblem, displacements
 from jaxsim.variational.quadrature import lobatto
 
-SCREWS = (jaxsim.Revolute((0.3, -0.5, 0.8)), jaxsim.Prismatic((0.2, 0.9, -0.4)), jaxsim.Helical("x", 0.3), jaxsim.Fixed())
-BALLS = (jaxsim.Free(), jaxsim.Revolute("y"), jaxsim.Spherical(), jaxsim.Composite(jaxsim.Spherical(), jaxsim.Prismatic("z")))
+SCREWS = (
+    jaxsim.Revolute((0.3, -0.5, 0.8)),
+    jaxsim.Prismatic((0.2, 0.9, -0.4)),
+    jaxsim.Helical("x", 0.3),
+    jaxsim.Fixed(),
+)
+BALLS = (
+    jaxsim.Free(),
+    jaxsim.Revolute("y"),
+    jaxsim.Spherical(),
+    jaxsim.Composite(jaxsim.Spherical(), jaxsim.Prismatic("z")),
+)
 UNIVERSALS = (jaxsim.Universal(), jaxsim.Cylindrical("x"), jaxsim.Planar())
 
 
@@ -21,7 +31,10 @@ def tree(n, seed, joints, springs=True, dissipation=True):
     """A random tree with armature on all joints and, where asked for, springs and dampers."""
     rng = np.random.default_rng(seed)
     model = jaxsim.robots.random_tree(n, seed, joints)
-    draw = lambda scale: jnp.asarray(rng.uniform(0.0, scale, model.nv))
+
+    def draw(scale):
+        return jnp.asarray(rng.uniform(0.0, scale, model.nv))
+
     flat = np.ones(model.nv)
     for part in ball_parts(model):
         flat[part.v_rows] = 0.0
@@ -100,7 +113,10 @@ def true_rows(problem, z):
     """The DEL rows by automatic differentiation, those of quaternion joints as ``ball.py`` defines them; and p'."""
     model, s = problem.model, problem.s
     xi = displacements(z)
-    action = lambda xi, zeta: discrete_lagrangian(start_turned(problem, zeta), xi)
+
+    def action(xi, zeta):
+        return discrete_lagrangian(start_turned(problem, zeta), xi)
+
     by_xi, by_start = jax.grad(action, (0, 1))(xi, jnp.zeros(model.nv))
     on_xi, on_start = forcing(problem, xi)
     rho, start = by_xi + on_xi, by_start + on_start

@@ -14,7 +14,10 @@ from .systems import BALLS, SCREWS, body_forces, problem, tree
 def test_newton_matrix_is_the_jacobian_of_the_residual(joints, s):
     model = tree(6, 3, joints)
     step, z = problem(model, s, 5, forces=body_forces(model, 7))
-    r = lambda z: residual(step, evaluate(step, z), z)
+
+    def r(z):
+        return residual(step, evaluate(step, z), z)
+
     dense, true = jax.jit(lambda z: (newton_matrix(step, evaluate(step, z), z), jax.jacfwd(r)(z)))(z)
     np.testing.assert_allclose(dense, true, rtol=1e-11, atol=1e-10)
 

@@ -18,7 +18,13 @@ def system():
     model = tree(5, 3, SCREWS)
     rng = np.random.default_rng(0)
     q = jaxsim.random_configuration(model, jax.random.key(0))
-    return model, q, jnp.asarray(rng.normal(size=model.nv)), jnp.asarray(rng.normal(size=model.nv)), body_forces(model, 1)
+    return (
+        model,
+        q,
+        jnp.asarray(rng.normal(size=model.nv)),
+        jnp.asarray(rng.normal(size=model.nv)),
+        body_forces(model, 1),
+    )
 
 
 def step(model, integrator, q, v, tau):
@@ -38,14 +44,20 @@ def taken(system):
 
     at = model, jnp.asarray(0.05), q, v, tau
     inexact, rest = eqx.partition(at, eqx.is_inexact_array)
-    direction = jax.tree.map(lambda leaf: jnp.asarray(np.random.default_rng(leaf.size).normal(size=leaf.shape)), inexact)
+    direction = jax.tree.map(
+        lambda leaf: jnp.asarray(np.random.default_rng(leaf.size).normal(size=leaf.shape)), inexact
+    )
     direction = jax.tree.map(lambda d, leaf: jnp.where(jnp.isfinite(leaf), d, 0.0), direction, inexact)
     weights = jnp.asarray(np.random.default_rng(5).normal(size=model.nq + model.nv))
 
     @jax.jit
     def everything(inexact, direction):
-        f = lambda inexact: outcome(eqx.combine(inexact, rest))
-        moved = lambda by: f(jax.tree.map(lambda a, d: a + by * d if d is not None else a, inexact, direction))
+        def f(inexact):
+            return outcome(eqx.combine(inexact, rest))
+
+        def moved(by):
+            return f(jax.tree.map(lambda a, d: a + by * d if d is not None else a, inexact, direction))
+
         values = jax.lax.map(moved, jnp.array([-2e-4, -1e-4, 1e-4, 2e-4]))
         forward = jax.jvp(f, (inexact,), (direction,))[1]
         pulled = jax.vjp(f, inexact)[1](weights)[0]
@@ -117,9 +129,12 @@ def test_single_precision_converges_to_single_precision():
     model = jaxsim.robots.pendulum(5)
     single = model.astype(jnp.float32)
     q, v = jnp.linspace(0.5, -0.5, 5), jnp.ones(5)
-    run = lambda model, dtype: jax.jit(
-        lambda q, v: (lambda i: i.step(model, i.init(model, q, v)))(Variational(0.01, 2))
-    )(q.astype(dtype), v.astype(dtype))
+
+    def run(model, dtype):
+        return jax.jit(lambda q, v: (lambda i: i.step(model, i.init(model, q, v)))(Variational(0.01, 2)))(
+            q.astype(dtype), v.astype(dtype)
+        )
+
     (state, info), (expected, _) = run(single, jnp.float32), run(model, jnp.float64)
     assert state.q.dtype == jnp.float32
     assert info.converged

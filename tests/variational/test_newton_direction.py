@@ -30,9 +30,15 @@ def test_direction_solves_the_system_of_the_true_jacobian_and_its_transpose(join
     @jax.jit
     def there_and_back(step, z, b):
         factors = newton_direction.factorise(step, evaluate(step, z), z)
-        inverse = lambda b: newton_direction.solve(factors, b)
+
+        def inverse(b):
+            return newton_direction.solve(factors, b)
+
         direction, transposed = inverse(b), jax.linear_transpose(inverse, b)(b)[0]
-        r = lambda z: residual(step, evaluate(step, z), z)
+
+        def r(z):
+            return residual(step, evaluate(step, z), z)
+
         return jax.jvp(r, (z,), (direction,))[1], jax.vjp(r, z)[1](transposed)[0], direction
 
     forward, backward, direction = there_and_back(step, z, b)

@@ -9,7 +9,8 @@ from .systems import BALLS, SCREWS, UNIVERSALS, body_forces, problem, tree, true
 
 
 @pytest.mark.parametrize(
-    ("joints", "n", "s"), [(SCREWS, 6, 1), (SCREWS, 6, 2), (SCREWS, 5, 3), (UNIVERSALS, 4, 2), (BALLS, 4, 1), (BALLS, 4, 2)]
+    ("joints", "n", "s"),
+    [(SCREWS, 6, 1), (SCREWS, 6, 2), (SCREWS, 5, 3), (UNIVERSALS, 4, 2), (BALLS, 4, 1), (BALLS, 4, 2)],
 )
 def test_residual_and_end_momentum_are_gradients_of_the_discrete_action(joints, n, s):
     model = tree(n, 3, joints)
