@@ -99,7 +99,14 @@ from .rollout import Trajectory as Trajectory
 from .rollout import rollout as rollout
 from .rollout import simulate as simulate
 from .variational import AbstractBodyForce as AbstractBodyForce
+from .variational import AbstractHolonomicConstraint as AbstractHolonomicConstraint
+from .variational import AbstractVelocityConstraint as AbstractVelocityConstraint
 from .variational import BodyDrag as BodyDrag
 from .variational import ConstantWrench as ConstantWrench
+from .variational import LoopClosures as LoopClosures
+from .variational import NoSlip as NoSlip
+from .variational import PinnedPoints as PinnedPoints
+from .variational import Rod as Rod
+from .variational import RollingSphere as RollingSphere
 from .variational import discrete_energy as discrete_energy
 from .variational import discrete_momentum as discrete_momentum
