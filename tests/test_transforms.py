@@ -82,7 +82,13 @@ def test_vmap_over_one_of_them(name, axes):
         assert_close(one(together, i), jitted(name)(*single), 1e-12)
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+QUICK = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "jacobian", "energy", "integrate")
+"""The functions whose gradients are compared in the default run; the others follow with the slow tests."""
+
+
+@pytest.mark.parametrize(
+    "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in FUNCTIONS]
+)
 def test_both_modes_agree_with_each_other_and_with_differences(name):
     """⟨ȳ, J ẋ⟩ by jvp, by vjp and by central differences, over all leaves of the model and the state at once."""
     model, sample = (one(x, 0) for x in worlds())

@@ -83,6 +83,7 @@ def test_inverse_mass_product(model, s, M):
     assert relative_error(product(model, s.q, s.v), np.linalg.solve(M, s.v)) < 1e-10
 
 
+@pytest.mark.slow
 def test_preconditioner_against_the_dense_matrix(model, s, M, J):
     """(M + Jᵀ blkdiag(P_m) J + diag(P_r))⁻¹ x with matrices that are not symmetric (Sueda, Alg. 10)."""
     P = 0.1 * np.random.default_rng(0).normal(size=(model.num_bodies, 6, 6)) + 0.3 * np.eye(6)
@@ -91,6 +92,7 @@ def test_preconditioner_against_the_dense_matrix(model, s, M, J):
     assert relative_error(got, np.linalg.solve(dense, s.v)) < 1e-10
 
 
+@pytest.mark.slow
 def test_hybrid_dynamics_at_both_extremes_and_between(model, s):
     nothing, everything = jnp.zeros(model.nv, bool), jnp.ones(model.nv, bool)
     tau, a = hybrid(model, s.q, s.v, s.tau, s.a, nothing, s.f_ext)
@@ -106,6 +108,7 @@ def test_hybrid_dynamics_at_both_extremes_and_between(model, s):
         assert relative_error(rnea(model, s.q, s.v, a, s.f_ext), tau) < 1e-10
 
 
+@pytest.mark.slow
 def test_power_is_the_rate_of_energy(model, s):
     """dE/dt = τᵀv + Σ f_extᵀφ − vᵀDv, the springs being part of E."""
 
@@ -122,6 +125,7 @@ def test_power_is_the_rate_of_energy(model, s):
     np.testing.assert_allclose(rate(model, s.q, s.v, a), given - lost, rtol=1e-10)
 
 
+@pytest.mark.slow
 def test_coriolis_forces_do_no_work_beyond_the_rate_of_the_mass_matrix(model, s):
     """vᵀ(Ṁ − 2C)v = 0, also where v is not the derivative of coordinates."""
     Mdot = jax.jit(lambda model, q, v: along(jaxsim.mass_matrix, model, q, v)[1])(model, s.q, s.v)
@@ -130,6 +134,7 @@ def test_coriolis_forces_do_no_work_beyond_the_rate_of_the_mass_matrix(model, s)
     np.testing.assert_allclose(s.v @ Mdot @ s.v, 2 * s.v @ Cv, rtol=1e-11)
 
 
+@pytest.mark.slow
 def test_mass_matrix_rate_less_twice_coriolis_is_skew():
     """With C = ½ ∂c/∂v, the Christoffel symbols, for joints with v = q̇ whose subspaces depend on q."""
     curve = jaxsim.SplineCurve([(0, 0, 0), (1, 0, 0), (1, 1, 0), (1, 1, 1), (0, 1, 1)])
@@ -147,6 +152,7 @@ def test_mass_matrix_rate_less_twice_coriolis_is_skew():
     assert np.abs(N).max() > 0.1
 
 
+@pytest.mark.slow
 def test_jacobian_is_the_derivative_of_kinematics(model, s):
     """(ω, ṗ) = J v of a point of the last body, and p̈ = J v̇ + J̇ v."""
     body, point = model.num_bodies - 1, (0.3, -0.2, 0.5)
@@ -169,6 +175,7 @@ def test_jacobian_is_the_derivative_of_kinematics(model, s):
     assert relative_error(derivative(model, s.q, s.v, body, point), Jdot) < 1e-13
 
 
+@pytest.mark.slow
 def test_jacobian_products(model, s, J):
     """z = J̇ x against differences of y = J x, and x = Jᵀ y against the dense Jacobian (Sueda, Alg. 5 and 6)."""
     transposed = jax.jit(jaxsim.jacobian_transpose_product)(model, s.q, s.f_ext)
