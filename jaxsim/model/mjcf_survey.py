@@ -50,9 +50,10 @@ def survey(mujoco, compiled, report: Report) -> None:
     for i in range(compiled.neq):
         if not compiled.eq_active0[i]:
             report.left_out("equality that is not active")
+    used = {*compiled.actuator_trnid[compiled.actuator_trntype == mujoco.mjtTrn.mjTRN_TENDON, 0]}
+    used |= {*compiled.eq_obj1id[compiled.eq_type == mujoco.mjtEq.mjEQ_TENDON]}
     for i in range(compiled.ntendon):
-        actuated = (compiled.actuator_trntype == mujoco.mjtTrn.mjTRN_TENDON) & (compiled.actuator_trnid[:, 0] == i)
-        if not pulls(compiled, i) and not np.any(actuated):
+        if not pulls(compiled, i) and i not in used:
             report.left_out("tendon")
     if compiled.nmocap:
         names = _names(mujoco, compiled, "body", np.flatnonzero(compiled.body_mocapid >= 0))
