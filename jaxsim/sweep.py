@@ -111,7 +111,7 @@ def leaf_to_root(
 def _slot_inputs(elements) -> tuple[np.ndarray | None, np.ndarray | None]:
     if elements.slots == 0:
         return None, None
-    return elements.take.astype(np.int32), elements.keep.astype(np.int32)
+    return elements.take, elements.keep
 
 
 def element_at(tree: Tree, index: int) -> Tree:

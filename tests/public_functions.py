@@ -26,7 +26,7 @@ def _preconditioner(model, s: Sample):
 
 
 def _random(model, s: Sample):
-    return jaxsim.random_configuration(model, jax.random.key(0)) + 0 * s.q
+    return jaxsim.random_configuration(model, jax.random.key(0)) + s.q
 
 
 FUNCTIONS = {
@@ -73,9 +73,13 @@ ELSEWHERE = {
     "inverse_dynamics_regressor": "tests of the derivatives",
     "inertial_parameters": "tests of the derivatives",
     "describe": "text",
+    "discrete_energy": "tests of variational integrators",
+    "discrete_momentum": "tests of variational integrators",
     "load": "reads a file",
     "load_mjcf": "reads a file",
     "load_urdf": "reads a file",
+    "to_maximal": "tests of maximal coordinates",
+    "to_minimal": "tests of maximal coordinates",
     "simulate": "compiles itself; see the tests of rollouts",
 }
 """Public functions that are tested elsewhere, and where or why."""

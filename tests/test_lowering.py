@@ -3,12 +3,14 @@
 import re
 
 import jax
+import jax.extend
 import jax.numpy as jnp
 import pytest
 from jax import export
 
-from tests.public_functions import DERIVATIVES, FUNCTIONS
-from tests.samples import state, tiny_tree
+import jaxsim
+from tests.public_functions import DERIVATIVES, FUNCTIONS, STEP
+from tests.samples import Sample, state, tiny_tree
 
 PLATFORMS = ("cuda", "tpu")
 
@@ -31,14 +33,49 @@ def gradient(function):
     return jax.grad(loss, argnums=(0, 1))
 
 
+def variational_step(order):
+    method = jaxsim.Variational(STEP, order=order)
+
+    def run(model, s: Sample):
+        after, info = method.step(model, method.init(model, s.q, s.v), s.tau)
+        return after.q, after.v, info.residual
+
+    return run
+
+
+def contact_step(model, s: Sample):
+    """A box that touches the ground with the exact friction cone; the velocity of the sample drives it."""
+    builder = jaxsim.MechanismBuilder()
+    builder.add_box_on_plane(builder.add_body(1.0, (0.1, 0.1, 0.1)), (0.5, 0.5, 0.5), friction=0.5)
+    mechanism = jax.tree.map(lambda x: x.astype(s.v.dtype), builder.build())
+    method = jaxsim.MaximalVariational(STEP)
+    pose = jnp.zeros((1, 7), s.v.dtype).at[0, 2].set(0.5).at[0, 3].set(1.0)
+    after, info = method.step(mechanism, method.init(mechanism, pose, s.v[None, :6]))
+    return after.q, after.v, info.residual
+
+
+STEPS = {
+    "variational step of order 2": variational_step(2),
+    "variational step of order 4": variational_step(4),
+    "maximal step with contact": contact_step,
+}
+
 CASES = {
     **FUNCTIONS,
     **{f"gradient of {name}": gradient(function) for name, function in FUNCTIONS.items()},
     **DERIVATIVES,
+    **STEPS,
+    **{f"gradient of {name}": gradient(step) for name, step in STEPS.items()},
 }
 
 
-@pytest.mark.parametrize("name", CASES)
+def marked(name):
+    """Tracing the gradient of an integrator takes longest."""
+    long = name.startswith(("gradient of rollout", "gradient of variational"))
+    return pytest.param(name, marks=pytest.mark.slow) if long else name
+
+
+@pytest.mark.parametrize("name", map(marked, CASES))
 def test_it_lowers_without_the_host_and_without_doubles(name):
     arguments = single()
     with jax.enable_x64(False):
@@ -53,7 +90,7 @@ def sweeps(jaxpr):
     for equation in jaxpr.eqns:
         if equation.primitive.name == "scan":
             yield equation
-        for inner in jax.core.jaxprs_in_params(equation.params):
+        for inner in jax.extend.core.jaxprs_in_params(equation.params):
             yield from sweeps(inner)
 
 

@@ -16,6 +16,9 @@ import functools
 
 import numpy as np
 
+INDEX = np.int32
+"""The type of all indices: one that JAX takes as it is, with and without double precision."""
+
 
 @dataclasses.dataclass(frozen=True)
 class Topology:
@@ -52,12 +55,12 @@ class Topology:
     @functools.cached_property
     def q_start(self) -> np.ndarray:
         """Where each body's configuration begins in q; the last entry is nq."""
-        return np.concatenate([[0], np.cumsum(self.joint_nq, dtype=int)])
+        return np.cumsum([0, *self.joint_nq], dtype=INDEX)
 
     @functools.cached_property
     def v_start(self) -> np.ndarray:
         """Where each body's velocity begins in v; the last entry is nv."""
-        return np.concatenate([[0], np.cumsum(self.joint_nv, dtype=int)])
+        return np.cumsum([0, *self.joint_nv], dtype=INDEX)
 
     @property
     def nq(self) -> int:
@@ -72,12 +75,12 @@ class Topology:
     @functools.cached_property
     def q_rows(self) -> tuple[np.ndarray, ...]:
         """For each group of joints, the indices in q of its coordinates: an array (nq of the joint, bodies)."""
-        return tuple(self.q_start[list(g)] + np.arange(self.joint_nq[g[0]])[:, None] for g in self.groups)
+        return tuple(self.q_start[list(g)] + np.arange(self.joint_nq[g[0]], dtype=INDEX)[:, None] for g in self.groups)
 
     @functools.cached_property
     def v_rows(self) -> tuple[np.ndarray, ...]:
         """For each group of joints, the indices in v of its coordinates: an array (nv of the joint, bodies)."""
-        return tuple(self.v_start[list(g)] + np.arange(self.joint_nv[g[0]])[:, None] for g in self.groups)
+        return tuple(self.v_start[list(g)] + np.arange(self.joint_nv[g[0]], dtype=INDEX)[:, None] for g in self.groups)
 
     @functools.cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:
@@ -103,7 +106,7 @@ class Topology:
             body = stack.pop()
             order.append(body)
             stack.extend(reversed(self.children[body]))
-        return np.array(order[1:], dtype=int)
+        return np.array(order[1:], dtype=INDEX)
 
     @functools.cached_property
     def elements(self) -> Elements:
@@ -123,21 +126,21 @@ class Topology:
     @functools.cached_property
     def moving(self) -> np.ndarray:
         """The elements that move, in the order of the velocity coordinates."""
-        return np.argsort(self.elements.velocity, kind="stable")[: self.nv]
+        return np.argsort(self.elements.velocity, kind="stable")[: self.nv].astype(INDEX)
 
     @functools.cached_property
     def block(self) -> np.ndarray:
         """The number of each element's *block*: the run of elements of one part of a joint, which share one frame."""
         table = self.elements
         starts = np.concatenate([[True], np.diff(table.body) != 0]) | (table.column == 0)
-        return np.cumsum(starts[: table.count]) - 1
+        return np.cumsum(starts[: table.count], dtype=INDEX) - 1
 
     @functools.cached_property
     def block_members(self) -> np.ndarray:
         """For each element, the elements of its block, padded with the number of elements to a common width."""
         rows = [np.flatnonzero(self.block == block) for block in self.block]
         width = max(map(len, rows), default=1)
-        return np.array([np.pad(row, (0, width - len(row)), constant_values=len(rows)) for row in rows], dtype=int)
+        return np.array([np.pad(row, (0, width - len(row)), constant_values=len(rows)) for row in rows], dtype=INDEX)
 
     @functools.cached_property
     def precedes(self) -> np.ndarray:
@@ -192,7 +195,7 @@ class Elements:
 
 def _elements(topology: Topology) -> Elements:
     rows: list[tuple[int, ...]] = []
-    last_of_body = np.full(topology.num_bodies, -1)
+    last_of_body = np.full(topology.num_bodies, -1, dtype=INDEX)
     for body in topology.visits.tolist():
         parent, velocity = int(last_of_body[topology.parents[body]]), int(topology.v_start[body])
         pairs = [(part, column) for part, nv in enumerate(topology.part_nv[body]) for column in range(max(nv, 1))]
@@ -202,7 +205,7 @@ def _elements(topology: Topology) -> Elements:
             rows.append((body, part, column, index, parent, position == 0, position == len(pairs) - 1))
             parent, velocity = len(rows) - 1, velocity + moves
         last_of_body[body] = parent
-    body, part, column, index, parents, first, last = np.array(rows, dtype=int).reshape(-1, 7).T
+    body, part, column, index, parents, first, last = np.array(rows, dtype=INDEX).reshape(-1, 7).T
     take, keep, slots, root_slot = _assign_slots(parents)
     return Elements(
         body, part, column, index, parents, first == 1, last == 1, take, keep, slots, root_slot, last_of_body
@@ -216,7 +219,7 @@ def _assign_slots(parent: np.ndarray) -> tuple[np.ndarray, np.ndarray, int, int]
     for i, p in enumerate(parent):
         if p != i - 1:
             last_use[int(p)] = i
-    take, keep = np.full(count, -1), np.full(count, -1)
+    take, keep = np.full(count, -1, dtype=INDEX), np.full(count, -1, dtype=INDEX)
     held: dict[int, int] = {}
     free: list[int] = []
     slots = 0

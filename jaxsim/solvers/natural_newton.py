@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array
 
-from .newton import SolverInfo, max_norm
+from .newton import SolverInfo, add_scaled, max_norm
 
 _FAST = 0.1
+
+Unknowns = TypeVar("Unknowns")
 
 
 class _Trial(NamedTuple):
     """A step from ``z`` along ``delta`` with the factors at hand: the next one if ``open``, else how the last went."""
 
-    z: Array
-    delta: Array
+    z: Any
+    delta: Any
     size: Array
     t: Array
     error: Array
@@ -29,16 +31,17 @@ class _Trial(NamedTuple):
 
 
 def natural_newton(
-    residual: Callable[[Array], tuple[Array, Array]],
-    factorise: Callable[[Array], tuple[Array, Any]],
-    solve: Callable[[Any, Array], Array],
-    guess: Array,
+    residual: Callable[[Unknowns], tuple[Any, Array]],
+    factorise: Callable[[Unknowns], tuple[Any, Any]],
+    solve: Callable[[Any, Any], Unknowns],
+    guess: Unknowns,
     *,
     tolerance,
     step_tolerance,
     max_iterations: int = 20,
     max_halvings: int = 8,
-) -> tuple[Array, SolverInfo]:
+    norm: Callable[[Unknowns], Array] = max_norm,
+) -> tuple[Unknowns, SolverInfo]:
     """z with ‖r(z)‖ ≤ tolerance, with as few factorisations as possible.
 
     ``residual(z)`` returns r(z) and its size ‖r(z)‖ in units of the caller's choice, ``factorise(z)`` returns r(z) and
@@ -47,29 +50,29 @@ def natural_newton(
 
         ‖δ̄‖ ≤ (1 − t/4) ‖δ‖,   δ̄ = −J⁻¹ r(z + t δ),
 
-    which no scaling of the equations can spoil. As long as full steps shrink the correction tenfold, further ones use
-    the same factors. The iteration ends when ‖r(z + δ)‖ ≤ tolerance and |δ̄| ≤ step_tolerance: the reported residual is
-    r(z + δ), and the point handed back, z + δ + δ̄, is better still. A failed solve hands back the last point that
-    passed the test. Iterations count factorisations.
+    which no scaling of the equations can spoil; ``norm`` may leave out unknowns that enter linearly. As long as full
+    steps shrink the correction tenfold, further ones use the same factors. The iteration ends when ‖r(z + δ)‖ ≤
+    tolerance and |δ̄| ≤ step_tolerance: the reported residual is r(z + δ), and the point handed back, z + δ + δ̄, is
+    better still. A failed solve hands back the last point that passed the test. Iterations count factorisations.
     """
     no = jnp.zeros((), bool)
 
     def attempt(F: Any, trial: _Trial) -> _Trial:
-        ahead = trial.z + trial.t * trial.delta
+        ahead = add_scaled(trial.z, trial.t, trial.delta)
         r, error = residual(ahead)
-        correction = -solve(F, r)
-        left = max_norm(correction)
+        correction = _negative(solve(F, r))
+        left = norm(correction)
         done = (error <= tolerance) & (left <= step_tolerance)
         accepted = done | (left <= (1.0 - 0.25 * trial.t) * trial.size)
         full = accepted & (trial.t == 1.0)
         fast = full & (left <= _FAST * trial.size) & ~done
         shorten = ~accepted & trial.first & (trial.t > 0.5**max_halvings)
-        z = jnp.where(accepted, ahead, trial.z)
+        z = _where(accepted, ahead, trial.z)
         # the last correction is already known, so it is added where the next step would start with new factors
-        z = jnp.where(full & ~fast, ahead + correction, z)
+        z = _where(full & ~fast, add_scaled(ahead, 1.0, correction), z)
         return _Trial(
             z,
-            jnp.where(accepted, correction, trial.delta),
+            _where(accepted, correction, trial.delta),
             jnp.where(accepted, left, trial.size),
             jnp.where(accepted, trial.t, 0.5 * trial.t),
             jnp.where(accepted, error, trial.error),
@@ -82,9 +85,10 @@ def natural_newton(
     def iterate(carry):
         z, _, count, _, _ = carry
         r, F = factorise(z)
-        delta = -solve(F, r)
-        one = jnp.ones((), guess.dtype)
-        start = _Trial(z, delta, max_norm(delta), one, one * jnp.inf, ~no, ~no, no, no)
+        delta = _negative(solve(F, r))
+        size = norm(delta)
+        one = jnp.ones_like(size)
+        start = _Trial(z, delta, size, one, one * jnp.inf, ~no, ~no, no, no)
         end = jax.lax.while_loop(lambda trial: trial.open, lambda trial: attempt(F, trial), start)
         return end.z, end.error, count + 1, end.done, end.stalled
 
@@ -92,6 +96,14 @@ def natural_newton(
         _, _, count, done, stalled = carry
         return ~done & ~stalled & (count < max_iterations)
 
-    start = guess, jnp.asarray(jnp.inf, guess.dtype), jnp.zeros((), jnp.int32), no, no
+    start = guess, jnp.full_like(norm(guess), jnp.inf), jnp.zeros((), jnp.int32), no, no
     z, error, count, done, _ = jax.lax.while_loop(unfinished, iterate, start)
     return z, SolverInfo(done, error, count)
+
+
+def _negative(x: Unknowns) -> Unknowns:
+    return jax.tree.map(jnp.negative, x)
+
+
+def _where(condition: Array, a: Unknowns, b: Unknowns) -> Unknowns:
+    return jax.tree.map(lambda x, y: jnp.where(condition, x, y), a, b)

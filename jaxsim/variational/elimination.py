@@ -117,7 +117,8 @@ def own_answers(problem: StepProblem, sizes: Shape, nodes: Nodes) -> tuple[Array
 def wrench_response(problem: StepProblem, nodes: Nodes) -> tuple[SpatialMatrix, SpatialMatrix | None]:
     """The change of the impulse F^α with η and with δ̄v, seen from the element: D₁F + ad^D_F − D₂F ad_v̄, and D₂F.
 
-    For gravity with f = m g at the centre of mass c the first is [[ĉ f̂, 0], [f̂, 0]].
+    For gravity with f = m g at the centre of mass c the first is [[ĉ f̂, 0], [f̂, 0]], and likewise for the forces that
+    constraints exert at points.
     """
     model = problem.model
     weight = jnp.asarray(problem.rule.weights, nodes.q.dtype)[:, None] * problem.h
@@ -125,6 +126,8 @@ def wrench_response(problem: StepProblem, nodes: Nodes) -> tuple[SpatialMatrix, 
     zero = Mat3.identity() * 0.0
     moment = Mat3.skew(nodes.inertia.first_moment * weight).matmul(g)
     by_pose = SpatialMatrix(moment, zero, g * (nodes.inertia.mass * weight), zero)
+    if problem.constraints.items:
+        by_pose = by_pose + _push_response(problem, nodes.y, nodes.f * weight[..., None])
     if not problem.forces:
         return by_pose, None
 
@@ -135,6 +138,19 @@ def wrench_response(problem: StepProblem, nodes: Nodes) -> tuple[SpatialMatrix, 
 
     more, by_twist = jax.vmap(node)(nodes.pose, nodes.twist, weight[:, 0])
     return by_pose + more, by_twist
+
+
+def _push_response(problem: StepProblem, y: Array, impulse: Array) -> SpatialMatrix:
+    """Σ [[ŷ f̂, 0], [f̂, 0]] over the points that each element carries, for forces that keep their world components."""
+    model = problem.model
+    carriers = problem.constraints.anchors(model).carriers(model.topology.elements.count)
+
+    def per_element(leaf):
+        return leaf if np.ndim(leaf) == 0 else leaf @ jnp.asarray(carriers, y.dtype)
+
+    push, zero = Mat3.skew(Vec3.from_array(impulse)), Mat3.identity() * 0.0
+    moment = Mat3.skew(Vec3.from_array(y)).matmul(push)
+    return SpatialMatrix(jax.tree.map(per_element, moment), zero, jax.tree.map(per_element, push), zero)
 
 
 def _to_array(matrix: SpatialMatrix) -> Array:

@@ -14,6 +14,7 @@ from ..model import Model
 from ..spatial import Force, Inertia, Motion, Pose, Vec3
 from ..sweep import leaf_to_root, root_to_leaf
 from .chart import retract, velocity
+from .constraints.constraint_set import ConstraintSet
 from .forces import Forces, total_wrench
 from .quadrature import Quadrature, lobatto
 
@@ -28,6 +29,7 @@ class StepProblem(eqx.Module):
         tau: the joint forces at the control points.
         h: the time step.
         forces: the wrenches on bodies, beside gravity.
+        constraints: what the motion has to fulfil.
         s: the degree of the polynomials.
     """
 
@@ -38,6 +40,7 @@ class StepProblem(eqx.Module):
     h: Float[Array, ""]
     forces: Forces
     s: int = eqx.field(static=True)
+    constraints: ConstraintSet = ConstraintSet(())
 
     @property
     def rule(self) -> Quadrature:
@@ -60,6 +63,8 @@ class Nodes:
         wrench: F^α = w^α Δt F̄, the impulse on each element itself.
         mu: μ̄, the momentum, and
         gamma: Γ̄, the impulse of each element with all that it carries (Fan et al. 2018, defs. 1 and 2).
+        y: the points that constraints look at, (s + 1, points, 3), and
+        f: the forces of the constraints there; none at the end of the step.
     """
 
     q: Array
@@ -71,10 +76,15 @@ class Nodes:
     wrench: Force
     mu: Force
     gamma: Force
+    y: Array
+    f: Array
 
 
-def evaluate(problem: StepProblem, z: Float[Array, "s nv"]) -> Nodes:
-    """Lines 1 to 11 of Algorithm 1: one sweep outward for the kinematics, one inward for momenta and impulses."""
+def evaluate(problem: StepProblem, z: Float[Array, "s nv"], multipliers: Float[Array, "s m"] | None = None) -> Nodes:
+    """Lines 1 to 11 of Algorithm 1: one sweep outward for the kinematics, one inward for momenta and impulses.
+
+    The forces of constraints with the multipliers at the control points 0 … s − 1 are wrenches among the others.
+    """
     model, rule, h = problem.model, problem.rule, problem.h
     dtype = z.dtype
     xi = displacements(z)
@@ -82,16 +92,19 @@ def evaluate(problem: StepProblem, z: Float[Array, "s nv"]) -> Nodes:
     q = jax.vmap(lambda x: retract(model, problem.q0, x))(xi)
     v = jax.vmap(lambda q, x, dx: velocity(model, q, x, dx))(q, xi, rate)
     weights = jnp.asarray(rule.weights, dtype) * h
+    if multipliers is not None:
+        multipliers = jnp.concatenate([multipliers, jnp.zeros_like(multipliers[:1])])
 
-    def node(q, v, weight):
-        pose, twist, S = _kinematics(model, q, v, dtype)
+    def node(q, v, weight, multipliers):
+        pose, twist, S = kinematics(model, q, v, dtype)
         inertia = inertias(model).transformed(pose)
         momentum = inertia.apply(twist)
-        wrench = _wrench(problem, pose, twist, inertia) * weight
+        y, f, by_constraints = _constraint_wrench(problem, pose, multipliers, dtype)
+        wrench = (_wrench(problem, pose, twist, inertia) + by_constraints) * weight
         mu, gamma = _carried(model, momentum, wrench, dtype)
-        return pose, twist, S, inertia, wrench, mu, gamma
+        return pose, twist, S, inertia, wrench, mu, gamma, y, f
 
-    return Nodes(q, v, *jax.vmap(node)(q, v, weights))
+    return Nodes(q, v, *jax.vmap(node)(q, v, weights, multipliers))
 
 
 def displacements(z: Float[Array, "s nv"]) -> Float[Array, "s1 nv"]:
@@ -99,7 +112,7 @@ def displacements(z: Float[Array, "s nv"]) -> Float[Array, "s1 nv"]:
     return jnp.concatenate([jnp.zeros_like(z[:1]), z])
 
 
-def _kinematics(model: Model, q, v, dtype) -> tuple[Pose, Motion, Motion]:
+def kinematics(model: Model, q, v, dtype) -> tuple[Pose, Motion, Motion]:
     """g_i = g_par g_par,i(q_i), S̄_i = Ad S_i and v̄_i = v̄_par + S̄_i v_i (Alg. 1, lines 4 to 6)."""
 
     def step(parent, x):
@@ -133,6 +146,18 @@ def _wrench(problem: StepProblem, pose: Pose, twist: Motion, inertia: Inertia) -
     bodies = body_states(model, pose, twist)
     in_body = total_wrench(problem.forces, model, *bodies)
     return total + pose @ per_last_element(model, in_body)
+
+
+def _constraint_wrench(problem: StepProblem, pose: Pose, multipliers, dtype) -> tuple[Array, Array, Force]:
+    """The points of the constraints, the forces there, and their wrenches on each element in the world frame."""
+    model, constraints = problem.model, problem.constraints
+    if not constraints.items:
+        return jnp.zeros((0, 3), dtype), jnp.zeros((0, 3), dtype), Force.zero()
+    anchors = constraints.anchors(model)
+    y = anchors.positions(pose)
+    f = jnp.zeros_like(y) if multipliers is None else constraints.force(model, y, multipliers)
+    carriers = jnp.asarray(anchors.carriers(model.topology.elements.count), y.dtype)
+    return y, f, jax.tree.map(lambda leaf: leaf @ carriers, anchors.wrenches(y, f))
 
 
 def body_states(model: Model, pose: Pose, twist: Motion) -> tuple[Pose, Motion]:

@@ -6,6 +6,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 import jaxsim
 from jaxsim import joints
@@ -16,30 +17,37 @@ from jaxsim.dynamics.rnea import motion_data
 
 CURVE = [(0.0, 0.0, 0.0), (0.3, 0.1, 0.0), (0.5, 0.4, 0.2), (0.6, 0.8, 0.1), (0.9, 0.9, 0.4)]
 TURNS = [(1, 0, 0, 0), (1, 0.2, 0, 0.1), (1, 0.1, 0.4, 0), (1, -0.2, 0.3, 0.2), (1, 0, 0.5, -0.3)]
+SURFACE = [[(x, y, np.sin(x + y)) for y in range(5)] for x in range(5)]
 
 KINDS = {
-    "fixed base": (
+    "screws": (
         joints.Revolute((0.3, -0.5, 0.8)),
-        joints.Spherical(),
         joints.Prismatic((0.2, 0.9, -0.4)),
-        joints.Universal(),
+        joints.Helical("z", 0.3),
         joints.Fixed(),
+        joints.Revolute("x"),
     ),
-    "floating base": (joints.Free(), joints.Revolute("y"), joints.Spherical(), joints.Helical("z", 0.3)),
-    "screws": (joints.Cylindrical("x"), joints.Planar(), joints.Free2D(), joints.Revolute("x"), joints.Translational()),
+    "legs": (joints.Free(), joints.Revolute("y"), joints.Prismatic("x"), joints.Revolute((0.1, 0.2, -0.7))),
+    "balls": (joints.Spherical(), joints.Revolute("y"), joints.Free(), joints.Universal()),
+    "planes": (joints.Cylindrical("x"), joints.Planar(), joints.Free2D(), joints.Translational()),
     "charts": (
         joints.ExponentialSpherical(),
         joints.Revolute("x"),
         joints.EulerSpherical(),
         joints.Composite(joints.Spherical(), joints.Prismatic("z")),
     ),
-    "splines": (joints.SplineCurve(CURVE, TURNS), joints.Revolute("y"), joints.Spherical()),
+    "splines": (joints.SplineCurve(CURVE, TURNS), joints.Revolute("y"), joints.SplineSurface(SURFACE)),
 }
+
+
+def slow_except(*quick: str) -> list:
+    """Every sample, those not named marked as slow."""
+    return [name if name in quick else pytest.param(name, marks=pytest.mark.slow) for name in KINDS]
 
 
 @functools.cache
 def sample(name: str):
-    """A model with armature, dampers and, on flat joints, springs, and a state (q, v, a, f_ext)."""
+    """A branched model with armature, dampers and, on flat joints, springs, and a state (q, v, a, f_ext)."""
     kinds = KINDS[name]
     model = jaxsim.robots.random_tree(len(kinds), 7, kinds, branching=0.4)
     rng = np.random.default_rng(3)
@@ -67,9 +75,55 @@ def plain_forward_dynamics(model, q, v, tau, f_ext=None):
     return articulated(model, q, v, tau + jaxsim.passive_forces(model, q, v), f_ext)[0]
 
 
+def dense_forward_dynamics(model, q, v, tau, f_ext=None):
+    """The same from plain inverse dynamics and a dense solve: quicker to compile when differentiated twice."""
+    bias = plain_inverse_dynamics(model, q, v, jnp.zeros_like(v), f_ext)
+    columns = jax.vmap(lambda a: plain_inverse_dynamics(model, q, v, a, f_ext))(jnp.eye(model.nv))
+    return jnp.linalg.solve((columns - bias).T, tau - bias)
+
+
+def first_by_differentiation(function, model, q, v, x, f_ext):
+    """Jacobians along q ⊕ δ and along the two vectors that follow."""
+
+    def moved(d, v, x):
+        return function(model, jaxsim.integrate(model, q, d), v, x, f_ext)
+
+    return jax.jacfwd(moved, argnums=(0, 1, 2))(jnp.zeros_like(v), v, x)
+
+
+def second_by_differentiation(function, model, q, v, x, f_ext):
+    """qq, vv, qv and xq by forward over forward mode; the outer displacement is applied to q first."""
+    zero = jnp.zeros_like(v)
+
+    def moved(outer, inner, v, x):
+        return function(model, jaxsim.integrate(model, jaxsim.integrate(model, q, outer), inner), v, x, f_ext)
+
+    def first(outer, v):
+        return jax.jacfwd(moved, argnums=(1, 2, 3))(outer, zero, v, x)
+
+    (qq, qv), (_, vv), (xq, _) = jax.jacfwd(first, argnums=(0, 1))(zero, v)
+    return qq, vv, qv, xq
+
+
+def at_angle(model, angle: float):
+    """The neutral configuration with every joint displaced by ``angle`` along its first coordinate."""
+    starts = [int(start) for start, nv in zip(model.topology.v_start, model.topology.joint_nv, strict=False) if nv]
+    return jaxsim.integrate(model, model.neutral(), jnp.zeros(model.nv).at[np.array(starts)].set(angle))
+
+
 def assert_close(actual, expected, tolerance):
     """Agreement relative to the largest entry."""
     actual, expected = np.asarray(actual), np.asarray(expected)
     assert actual.shape == expected.shape
     scale = max(float(np.abs(expected).max(initial=0.0)), 1e-12)
     np.testing.assert_allclose(actual / scale, expected / scale, rtol=0, atol=tolerance)
+
+
+def assert_trees_close(actual, expected, tolerance):
+    """Leaf by leaf."""
+    jax.tree.map(lambda x, y: assert_close(x, y, tolerance), actual, expected)
+
+
+def assert_finite(tree):
+    """No leaf has a NaN or an infinity."""
+    assert all(bool(jnp.all(jnp.isfinite(leaf))) for leaf in jax.tree.leaves(tree))

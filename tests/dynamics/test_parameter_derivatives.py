@@ -8,15 +8,13 @@ import pytest
 import jaxsim
 from tests.dynamics.derivative_samples import assert_close, plain_forward_dynamics, plain_inverse_dynamics, sample
 
-pytestmark = pytest.mark.slow
 
-
-@pytest.mark.parametrize("name", ["floating base", "charts"])
+@pytest.mark.parametrize("name", ["legs", pytest.param("charts", marks=pytest.mark.slow)])
 def test_regressor_times_parameters_is_inverse_dynamics(name):
     model, q, v, a, _ = sample(name)
     Y = jax.jit(jaxsim.inverse_dynamics_regressor)(model, q, v, a)
     bare = eqx.tree_at(lambda m: (m.stiffness, m.damping, m.armature), model, replace_fn=jnp.zeros_like)
-    tau = jaxsim.inverse_dynamics(bare, q, v, a)
+    tau = jax.jit(jaxsim.inverse_dynamics)(bare, q, v, a)
     assert_close(jnp.einsum("ibp,bp->i", Y, jaxsim.inertial_parameters(model)), tau, 1e-12)
 
 
@@ -34,9 +32,9 @@ def with_parameters(model, d):
     return eqx.tree_at(lambda x: (x.mass, x.com, x.inertia), model, (m, c, J - about_origin(m, c)))
 
 
-@pytest.mark.parametrize("which", ["inverse", "forward"])
+@pytest.mark.parametrize("which", ["inverse", pytest.param("forward", marks=pytest.mark.slow)])
 def test_against_differentiation(which):
-    model, q, v, x, f_ext = sample("floating base")
+    model, q, v, x, f_ext = sample("legs")
     plain = plain_inverse_dynamics if which == "inverse" else plain_forward_dynamics
     if which == "inverse":
         d = jax.jit(jaxsim.inverse_dynamics_parameter_derivatives)(model, q, v, x)

@@ -11,100 +11,116 @@ from jaxsim.dynamics.aba import articulated
 from jaxsim.dynamics.crba import composite_sweeps
 from jaxsim.dynamics.elements import elements, inertias
 from tests.dynamics.derivative_samples import (
-    KINDS,
     assert_close,
+    assert_finite,
+    assert_trees_close,
+    at_angle,
+    dense_forward_dynamics,
     plain_forward_dynamics,
     plain_inverse_dynamics,
     sample,
+    slow_except,
 )
 
-pytestmark = pytest.mark.slow
 
-PAIRS = {
-    "inverse dynamics": (jaxsim.inverse_dynamics, plain_inverse_dynamics),
-    "forward dynamics": (jaxsim.forward_dynamics, plain_forward_dynamics),
+def plain_mass_matrix(model, q):
+    """The mass matrix without its differentiation rule."""
+    M, _ = composite_sweeps(model.topology, (elements(model, q), inertias(model)), q.dtype)
+    return M + jnp.diag(model.armature)
+
+
+def plain_inverse_mass_product(model, q, x):
+    """M⁻¹x without its differentiation rule."""
+    return articulated(model, q, None, x)[0]
+
+
+def weights_of(function, *args):
+    """Random weights of the shape of the result."""
+    return jax.random.normal(jax.random.key(9), jax.eval_shape(function, *args).shape)
+
+
+def gradient(function, *args):
+    """The gradient of the weighted result with respect to everything, the leaves of the model included."""
+    weights = weights_of(function, *args)
+    everything = tuple(range(len(args)))
+    return jax.jit(jax.grad(lambda *args: jnp.sum(weights * function(*args)), argnums=everything))(*args)
+
+
+def assert_both_modes_agree_with_differentiation(rule, plain, args, tolerance):
+    """Reverse mode against that of the plain recursion, forward mode against reverse mode."""
+    by_rule = gradient(rule, *args)
+    assert_trees_close(by_rule, gradient(plain, *args), tolerance)
+    key = jax.random.key(1)
+    tangents = jax.tree.map(lambda x: jax.random.normal(jax.random.fold_in(key, x.size), x.shape), args)
+    along = jax.jit(lambda x, d: jax.jvp(rule, x, d)[1])(args, tangents)
+    products = jax.tree.leaves(jax.tree.map(lambda g, d: jnp.sum(g * d), by_rule, tangents))
+    scale = float(jnp.sum(jnp.abs(jnp.stack(products))))
+    assert_close(jnp.sum(weights_of(rule, *args) * along) / scale, sum(products) / scale, 1e-12)
+
+
+@pytest.mark.parametrize("name", slow_except("balls"))
+def test_inverse_dynamics(name):
+    assert_both_modes_agree_with_differentiation(jaxsim.inverse_dynamics, plain_inverse_dynamics, sample(name), 1e-10)
+
+
+@pytest.mark.parametrize("name", ["legs", *(pytest.param(x, marks=pytest.mark.slow) for x in ("screws", "charts"))])
+def test_forward_dynamics(name):
+    assert_both_modes_agree_with_differentiation(jaxsim.forward_dynamics, plain_forward_dynamics, sample(name), 1e-10)
+
+
+@pytest.mark.parametrize("name", ["legs", pytest.param("charts", marks=pytest.mark.slow)])
+def test_mass_matrix(name):
+    model, q, *_ = sample(name)
+    assert_both_modes_agree_with_differentiation(jaxsim.mass_matrix, plain_mass_matrix, (model, q), 1e-11)
+
+
+@pytest.mark.parametrize("name", ["screws", pytest.param("balls", marks=pytest.mark.slow)])
+def test_inverse_mass_product(name):
+    model, q, v, *_ = sample(name)
+    assert_both_modes_agree_with_differentiation(
+        jaxsim.inverse_mass_product, plain_inverse_mass_product, (model, q, v), 1e-9
+    )
+
+
+SECOND_ORDER = {
+    "inverse dynamics": (jaxsim.inverse_dynamics, plain_inverse_dynamics, "balls", 4),
+    "forward dynamics": (jaxsim.forward_dynamics, dense_forward_dynamics, "legs", 4),
+    "mass matrix": (jaxsim.mass_matrix, plain_mass_matrix, "balls", 1),
+    "inverse mass product": (jaxsim.inverse_mass_product, plain_inverse_mass_product, "screws", 2),
 }
 
 
-def weighted(function, weights):
-    return lambda *args: jnp.sum(weights * function(*args))
-
-
-def assert_trees_close(actual, expected, tolerance):
-    jax.tree.map(lambda x, y: assert_close(x, y, tolerance), actual, expected)
-
-
-@pytest.mark.parametrize("name", KINDS)
-@pytest.mark.parametrize("which", PAIRS)
-def test_gradient_with_respect_to_everything(which, name):
-    """Model leaves, q, v, a or τ, and external wrenches."""
-    model, *state = sample(name)
-    weights = jax.random.normal(jax.random.key(9), (model.nv,))
-    by_rule, by_plain = (
-        jax.jit(jax.grad(weighted(function, weights), argnums=(0, 1, 2, 3, 4)))(model, *state)
-        for function in PAIRS[which]
-    )
-    assert_trees_close(by_rule, by_plain, 1e-10)
-
-
-@pytest.mark.parametrize("which", PAIRS)
-def test_forward_mode(which):
-    model, *state = sample("floating base")
-    tangents = jax.tree.map(lambda x: jax.random.normal(jax.random.key(1), x.shape), (model, *state))
-    by_rule, by_plain = (
-        jax.jit(lambda p, t, function=function: jax.jvp(function, p, t))((model, *state), tangents)
-        for function in PAIRS[which]
-    )
-    assert_trees_close(by_rule, by_plain, 1e-10)
-
-
-@pytest.mark.parametrize("which", PAIRS)
+@pytest.mark.slow
+@pytest.mark.parametrize("which", SECOND_ORDER)
 def test_hessian(which):
-    """Forward over reverse, with the external wrenches among the variables."""
-    model, *state = sample("charts")
-    weights = jax.random.normal(jax.random.key(9), (model.nv,))
+    """Forward over reverse; for the dynamics, the external wrenches are among the variables."""
+    rule, plain, name, count = SECOND_ORDER[which]
+    model, *state = sample(name)
+    state = state[:count]
+    weights = weights_of(rule, model, *state)
     by_rule, by_plain = (
-        jax.jit(jax.hessian(weighted(lambda *state, function=function: function(model, *state), weights), (0, 1, 2)))(
-            *state
-        )
-        for function in PAIRS[which]
+        jax.jit(jax.hessian(lambda *x, f=f: jnp.sum(weights * f(model, *x)), tuple(range(count))))(*state)
+        for f in (rule, plain)
     )
     assert_trees_close(by_rule, by_plain, 1e-8)
 
 
-def test_mass_matrix():
-    model, q, *_ = sample("floating base")
-    weights = jax.random.normal(jax.random.key(9), (model.nv, model.nv))
+def test_hessian_reaches_the_closed_forms():
+    """The Hessian by the rules is the contraction of the closed-form tensors."""
+    model = jaxsim.robots.pendulum(links=3)
+    q, v, tau, weights = jax.random.normal(jax.random.key(0), (4, 3))
 
-    def plain(model, q):
-        M, _ = composite_sweeps(model.topology, (elements(model, q), inertias(model)), q.dtype)
-        return M + jnp.diag(model.armature)
+    def energy(q, v, tau):
+        return weights @ jaxsim.forward_dynamics(model, q, v, tau)
 
-    for transform in (
-        lambda f: jax.grad(weighted(f, weights), argnums=(0, 1)),
-        lambda f: jax.jacfwd(f, argnums=1),
-        lambda f: jax.hessian(weighted(f, weights), argnums=1),
-    ):
-        by_rule, by_plain = (jax.jit(transform(f))(model, q) for f in (jaxsim.mass_matrix, plain))
-        assert_trees_close(by_rule, by_plain, 1e-11)
+    (qq, qv, _), (_, vv, _), (tauq, _, tautau) = jax.jit(jax.hessian(energy, argnums=(0, 1, 2)))(q, v, tau)
+    w = jax.jit(jaxsim.contracted_forward_dynamics_second_derivatives)(model, q, v, tau, weights)
+    for actual, expected in zip((qq, vv, qv, tauq), (w.qq, w.vv, w.qv, w.tauq), strict=True):
+        assert_close(actual, expected, 1e-11)
+    np.testing.assert_array_equal(tautau, 0)
 
 
-def test_inverse_mass_product():
-    model, q, v, *_ = sample("floating base")
-    weights = jax.random.normal(jax.random.key(9), (model.nv,))
-
-    def plain(model, q, x):
-        return articulated(model, q, None, x)[0]
-
-    for transform in (
-        lambda f: jax.grad(weighted(f, weights), argnums=(0, 1, 2)),
-        lambda f: jax.jacfwd(f, argnums=(1, 2)),
-        lambda f: jax.hessian(weighted(f, weights), argnums=(1, 2)),
-    ):
-        by_rule, by_plain = (jax.jit(transform(f))(model, q, v) for f in (jaxsim.inverse_mass_product, plain))
-        assert_trees_close(by_rule, by_plain, 1e-9)
-
-
+@pytest.mark.slow
 def test_second_order_in_every_mode():
     """``check_grads`` to second order, forward and reverse, on a chain with every rule in one function."""
     model = jaxsim.robots.pendulum(links=2)
@@ -129,24 +145,37 @@ def test_transformations_compose():
     reverse = jax.jit(jax.vmap(jax.jacrev(step, argnums=(0, 1, 2))))(q, v, tau)
     forward = jax.jit(jax.vmap(jax.jacfwd(step, argnums=(0, 1, 2))))(q, v, tau)
     assert_trees_close(reverse, forward, 1e-12)
-    _, linear = jax.linearize(step, q[0], v[0], tau[0])
-    _, pullback = jax.vjp(step, q[0], v[0], tau[0])
     e = jnp.array([1.0, -2.0])
-    np.testing.assert_allclose(linear(e, e, e), sum(J[0] @ e for J in forward), rtol=1e-10)
-    for actual, J in zip(pullback(e), forward, strict=True):
+    along = jax.jit(lambda *x: jax.linearize(step, *x)[1](e, e, e))(q[0], v[0], tau[0])
+    np.testing.assert_allclose(along, sum(J[0] @ e for J in forward), rtol=1e-10)
+    back = jax.jit(lambda *x: jax.vjp(step, *x)[1](e))(q[0], v[0], tau[0])
+    for actual, J in zip(back, forward, strict=True):
         np.testing.assert_allclose(actual, J[0].T @ e, rtol=1e-10)
 
 
-@pytest.mark.parametrize("angle", [0.0, np.pi])
-def test_gradients_are_finite_at_rest_at_the_identity_and_at_pi(angle):
-    model, _, v, _, _ = sample("charts")
-    q = jaxsim.integrate(model, model.neutral(), jnp.zeros(model.nv).at[0].set(angle))
+def work(model, q, v, tau):
+    """Something that passes through inverse and forward dynamics."""
+    return jnp.sum(jaxsim.inverse_dynamics(model, q, v, jaxsim.forward_dynamics(model, q, v, tau)) ** 2)
 
-    def work(q, v, tau):
-        return jnp.sum(jaxsim.inverse_dynamics(model, q, v, jaxsim.forward_dynamics(model, q, v, tau)) ** 2)
 
-    gradients = jax.jit(jax.grad(work, argnums=(0, 1, 2)))(q, 0 * v, 0 * v)
-    assert all(bool(jnp.all(jnp.isfinite(x))) for x in gradients)
+@pytest.mark.parametrize("name", slow_except("balls"))
+def test_gradients_are_finite_at_rest_at_the_identity_and_at_pi(name):
+    model, _, v, _, _ = sample(name)
+    run = jax.jit(jax.grad(work, argnums=(1, 2, 3)))
+    for angle in (0.0, np.pi):
+        assert_finite(run(model, at_angle(model, angle), 0 * v, 0 * v))
+
+
+@pytest.mark.slow
+def test_hessians_are_finite_at_rest_at_the_identity_and_at_pi():
+    model, _, v, a, _ = sample("balls")
+
+    def power(q, v):
+        return a @ jaxsim.inverse_dynamics(model, q, v, 0 * a)
+
+    run = jax.jit(jax.hessian(power, argnums=(0, 1)))
+    for angle in (0.0, np.pi):
+        assert_finite(run(at_angle(model, angle), 0 * v))
 
 
 def scans(function, *args) -> int:
@@ -155,7 +184,7 @@ def scans(function, *args) -> int:
 
 
 def test_what_is_not_differentiated_costs_nothing():
-    model, q, v, a, f_ext = sample("floating base")
+    model, q, v, a, f_ext = sample("legs")
     alone = scans(jaxsim.inverse_dynamics, model, q, v, a, f_ext)
     assert alone == 2
 

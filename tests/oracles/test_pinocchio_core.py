@@ -55,7 +55,7 @@ def ours(model, s, body):
         "positions": poses.position,
         "twists": jaxsim.body_velocities(model, q, v),
         "jacobian": jaxsim.jacobian(model, q, body, POINT),
-        "jacobian derivative": jaxsim.jacobian_derivative(model, q, v, body, POINT),
+        "jacobian derivative": jaxsim.jacobian_derivative(model, q, v, body, POINT)[:, _simple_joints(model)],
         "centre of mass": com,
         # about the centre of mass instead of the origin
         "centroidal momentum": jnp.concatenate([h[:3] - jnp.cross(com, h[3:]), h[3:]]),
@@ -77,7 +77,8 @@ def theirs(t, s, body):
         "mass matrix": t.from_matrix(M),
         "bias forces": t.from_v(pin.nonLinearEffects(model, data, q, v)),
         "gravity forces": t.from_v(pin.computeGeneralizedGravity(model, data, q)),
-        "kinetic energy": pin.computeKineticEnergy(model, data, q, v),
+        # computeKineticEnergy counts the rotors of some kinds of joints only
+        "kinetic energy": 0.5 * v @ M @ v,
         "potential energy": pin.computePotentialEnergy(model, data, q),
         "centre of mass": pin.centerOfMass(model, data, q).copy(),
     }
@@ -108,8 +109,16 @@ def _kinematics(t, q, v, body):
         "positions": np.stack([pose.translation for pose in poses]),
         "twists": np.stack(twists),
         "jacobian": np.concatenate([J[:3], linear]),
-        "jacobian derivative": np.concatenate([dJ[:3], rate]),
+        "jacobian derivative": np.concatenate([dJ[:3], rate])[:, _simple_joints(t.ours)],
     }
+
+
+def _simple_joints(model) -> np.ndarray:
+    """Which degrees of freedom do not belong to a composite: Pinocchio leaves out how a composite's subspace turns."""
+    simple = np.ones(model.nv, bool)
+    for joint, rows in zip(model.joints, model.topology.v_rows, strict=True):
+        simple[np.ravel(rows)] = len(joint.parts()) == 1
+    return simple
 
 
 @functools.cache

@@ -17,7 +17,7 @@ def single_body(joint, inertia, gravity=(0.0, 0.0, 0.0), **coordinates):
 def rotation(axis, angle):
     """Rodrigues' formula."""
     a = np.asarray(axis) / np.linalg.norm(axis)
-    K = np.cross(np.eye(3), -a)
+    K = np.cross(np.eye(3), a)
     return np.eye(3) + np.sin(angle) * K + (1 - np.cos(angle)) * K @ K
 
 

@@ -1,0 +1,152 @@
+"""One step solved: the DEL equations together with the constraints, for the control points and the multipliers."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from ..model import Model
+from ..solvers.natural_newton import natural_newton
+from ..solvers.newton import SolverInfo, max_norm, newton
+from . import bordered, dense, newton_direction
+from .chart import retract
+from .constrained_rows import conditions
+from .nodes import Nodes, StepProblem, evaluate
+from .projection import project
+from .quasi_newton import approximate_direction
+from .residual import end_momentum, residual, scale
+
+Unknowns = tuple[Float[Array, "s nv"], Float[Array, "s m"]]
+"""The displacements at the control points 1 … s and the multipliers at 0 … s − 1."""
+
+
+class End(NamedTuple):
+    """Where a step ends: q, the momentum, the multipliers there, the equations that say nothing new, max |h|."""
+
+    q: Array
+    p: Array
+    multipliers: Array
+    redundant: Array
+    violation: Array
+
+
+def equations(unknowns: Unknowns, problem: StepProblem) -> Unknowns:
+    """The rows of the DEL equations and the conditions of the constraints (Fan et al. 2018, eqs. 6a, 6b and 6d)."""
+    z, multipliers = unknowns
+    return _rows(problem, evaluate(problem, z, multipliers), unknowns)
+
+
+def find(
+    problem: StepProblem, guess: Unknowns, solver: str, asked: float | None, max_iterations: int
+) -> tuple[Unknowns, SolverInfo]:
+    """The step, and how the search for it went; the residual is relative to the momenta and lengths in it."""
+    tolerance, step_tolerance = tolerances(asked, problem.model.nv, guess[0].dtype)
+    if solver == "quasi-newton":
+        return _quasi_newton(problem, guess, tolerance, max_iterations)
+    recursive = solver == "recursive"
+
+    def measured(unknowns: Unknowns):
+        nodes = evaluate(problem, *unknowns)
+        rows = _rows(problem, nodes, unknowns)
+        return rows, jnp.maximum(max_norm(rows[0]) / scale(problem, nodes), max_norm(rows[1]) / _length(nodes))
+
+    def factorised(unknowns: Unknowns):
+        nodes = evaluate(problem, *unknowns)
+        return _rows(problem, nodes, unknowns), _factorise(problem, nodes, unknowns, recursive)
+
+    return natural_newton(
+        measured,
+        factorised,
+        lambda factors, rows: _solve(problem, factors, rows, recursive),
+        guess,
+        tolerance=tolerance,
+        step_tolerance=step_tolerance,
+        max_iterations=max_iterations,
+        norm=lambda unknowns: max_norm(unknowns[0]),
+    )
+
+
+def inverses(unknowns: Unknowns, problem: StepProblem):
+    """The solutions of the linearised equations and of their transpose, both in linear time."""
+    factors = _factorise(problem, evaluate(problem, *unknowns), unknowns, True)
+
+    def inverse(b: Unknowns) -> Unknowns:
+        return _solve(problem, factors, b, True)
+
+    return inverse, lambda c: jax.linear_transpose(inverse, unknowns)(c)[0]
+
+
+def finish(problem: StepProblem, unknowns: Unknowns) -> End:
+    """The configuration and the momentum at the end of a solved step."""
+    model, constraints, z = problem.model, problem.constraints, unknowns[0]
+    nodes = evaluate(problem, *unknowns)
+    q, p = retract(model, problem.q0, z[-1]), end_momentum(problem, nodes, z)
+    nothing = jnp.zeros((), jnp.int32)
+    if not constraints.items:
+        return End(q, p, jnp.zeros_like(unknowns[1][0]), nothing, jnp.zeros_like(problem.h))
+    weight = problem.h * float(problem.rule.weights[-1])
+    p, multipliers, rank = project(model, constraints, q, p, weight)
+    violation = max_norm(constraints.value(model, nodes.y[-1]))
+    return End(q, p, multipliers, constraints.size(model) - rank, violation)
+
+
+def tolerances(asked: float | None, nv: int, dtype) -> tuple[float, float]:
+    """The residual of a solved step relative to its unit, and the last correction of the unknowns.
+
+    Rounding leaves a residual of about 100 ε, a little more for many degrees of freedom.
+    """
+    floor = 500.0 * float(jnp.finfo(dtype).eps) * max(nv, 1) ** 0.5
+    return max(1e-11 if asked is None else asked, floor), max(1e-9, floor)
+
+
+def check_supported(model: Model, constrained: bool, solver: str) -> None:
+    """Raise for what variational integrators cannot do."""
+    if model.coupling is not None:
+        raise ValueError(
+            "Variational integrators do not know joints that mimic others; use another integrator for this model."
+        )
+    if constrained and solver == "quasi-newton":
+        raise ValueError("The solver 'quasi-newton' knows no constraints; use 'recursive' or 'dense'.")
+
+
+def _rows(problem: StepProblem, nodes: Nodes, unknowns: Unknowns) -> Unknowns:
+    z, multipliers = unknowns
+    wanted = conditions(problem, nodes, z) if problem.constraints.items else multipliers
+    return residual(problem, nodes, z), wanted
+
+
+def _factorise(problem: StepProblem, nodes: Nodes, unknowns: Unknowns, recursive: bool) -> Any:
+    if problem.constraints.items:
+        return bordered.factorise(problem, nodes, *unknowns, recursive)
+    return (newton_direction if recursive else dense).factorise(problem, nodes, unknowns[0])
+
+
+def _solve(problem: StepProblem, factors: Any, b: Unknowns, recursive: bool) -> Unknowns:
+    if problem.constraints.items:
+        return bordered.solve(factors, b)
+    return (newton_direction if recursive else dense).solve(factors, b[0]), b[1]
+
+
+def _length(nodes: Nodes) -> Array:
+    """The largest distance from the world's origin, or a radius of gyration: the unit of violated constraints."""
+    second, mass = nodes.inertia.second_moment, jnp.max(jnp.asarray(nodes.inertia.mass))
+    gyration = jnp.sqrt(max_norm((second.xx, second.yy, second.zz)) / mass)
+    return jnp.maximum(gyration, max_norm((nodes.pose.position, nodes.y)))
+
+
+def _quasi_newton(problem: StepProblem, guess: Unknowns, tolerance: float, max_iterations: int):
+    """Plain iteration with the approximate direction, as Lee et al. have it."""
+    z, none = guess
+    unit = scale(problem, evaluate(problem, z))
+    z, info = newton(
+        lambda z: equations((z, none), problem)[0] / unit,
+        lambda z, r: approximate_direction(problem, r * unit),
+        z,
+        tolerance=tolerance,
+        max_iterations=max_iterations,
+        max_halvings=0,
+    )
+    return (z, none), info
