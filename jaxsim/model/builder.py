@@ -57,7 +57,7 @@ class ModelBuilder:
         self._bodies: list[_Body] = []
         self._index = {"world": 0}
         self._shapes: list[PlacedShape] = []
-        self._frames: list[tuple[str, int, Placement]] = []
+        self._frames: dict[str, tuple[int, Placement]] = {}
         self._loops: list[tuple[Loop, Placement, Placement]] = []
         self._followers: dict[int, Follower] = {}
         self._actuators: list[Actuator] = []
@@ -130,9 +130,9 @@ class ModelBuilder:
 
     def add_frame(self, name: str, body: int | str, placement: Placement | Sequence[float] | None = None) -> None:
         """Name a frame of a body; kinematics accept the name of a frame wherever they accept that of a body."""
-        if any(name == known for known, _, _ in self._frames):
+        if name in self._frames:
             raise ValueError(f"There already is a frame named {name!r}; frame names must be unique.")
-        self._frames.append((name, self._body_index(body, f"The body of the frame {name!r}"), placement_of(placement)))
+        self._frames[name] = self._body_index(body, f"The body of the frame {name!r}"), placement_of(placement)
 
     def add_loop(
         self,
@@ -228,7 +228,7 @@ class ModelBuilder:
             gravity=jnp.asarray(self.gravity, dtype),
             topology=topology,
             geometry=stack_geometry(self._shapes, dtype),
-            frames=stack_frames(self._frames, dtype),
+            frames=stack_frames([(name, *place) for name, place in self._frames.items()], dtype),
             loops=stack_loops(self._loops, dtype),
             coupling=coupling,
         )

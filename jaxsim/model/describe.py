@@ -86,12 +86,17 @@ def _limits(model: Model, at_q: slice) -> str:
 
 
 def _follows(model: Model, body: int) -> str:
-    start = int(model.topology.q_start[body])
-    followers = [] if model.coupling is None else [q for q, _ in model.coupling.followers]
-    if model.coupling is None or start not in followers or model.topology.joint_nq[body] == 0:
+    """How the joint of a body follows another one; empty if it does not."""
+    coupling, start = model.coupling, int(model.topology.q_start[body])
+    followers = [] if coupling is None else [q for q, _ in coupling.followers]
+    if coupling is None or start not in followers or model.topology.joint_nq[body] == 0:
         return ""
+    leading = coupling.own_q[coupling.q_source[start]]
+    leader = next(b for b in range(model.num_bodies) if model.topology.q_start[b + 1] > leading)
     index = followers.index(start)
-    return f" = {float(model.coupling.multiplier[index]):.4g} q + {float(model.coupling.offset[index]):.4g}"
+    ratio, offset = float(coupling.multiplier[index]), float(coupling.offset[index])
+    name = model.joint_names[leader] if ratio == 1.0 else f"{ratio:.4g} {model.joint_names[leader]}"
+    return f" = {name}" + (f" {'-' if offset < 0 else '+'} {abs(offset):.4g}" if offset else "")
 
 
 def _summary(model: Model) -> str:

@@ -19,6 +19,9 @@ from .report import Report
 
 WORLD = "world"
 
+_ROTOR = 1e-9
+"""The armature of joints that move no mass, in files that are loaded in spite of them."""
+
 
 @dataclasses.dataclass
 class Link:
@@ -93,6 +96,8 @@ class Assembly:
     def check(self, report: Report, leaders: dict[str, str]) -> None:
         """Whether every body can have its inertia, and whether every joint has something to move.
 
+        For those who insist, joints that have nothing to move get a rotor of no weight.
+
         Args:
             report: where problems go.
             leaders: the links whose joints follow those of others, and these others.
@@ -117,6 +122,7 @@ class Assembly:
                     f"The joint {body.joint_name!r} of {body.label} moves no mass at all, so its acceleration is "
                     "undefined; give the link an inertia or make the joint fixed."
                 )
+                body.coordinates = body.coordinates | {"armature": _ROTOR}
 
     def fill(self, builder: ModelBuilder) -> None:
         """Add all bodies, shapes and frames to a builder."""

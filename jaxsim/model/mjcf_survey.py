@@ -27,12 +27,19 @@ _WITHOUT_EFFECT = {
 
 
 _NUMBERS = {
-    "body": ("pos", "quat", "mass", "inertia", "ipos", "iquat"),
-    "joint": ("pos", "axis", "stiffness"),
-    "geom": ("pos", "quat", "size"),
-    "site": ("pos", "quat"),
+    "body": ("body", ("pos", "quat", "mass", "inertia", "ipos", "iquat")),
+    "joint": ("jnt", ("pos", "axis", "stiffness")),
+    "geom": ("geom", ("pos", "quat", "size")),
+    "site": ("site", ("pos", "quat")),
+    "actuator": ("actuator", ("gear", "gainprm", "biasprm")),
+    "equality": ("eq", ("data",)),
+    "key": ("key", ("qpos", "qvel", "ctrl")),
 }
-_FIELDS = {"body": "body", "joint": "jnt", "geom": "geom", "site": "site"}
+"""The numbers that are read, by the kind of object: the prefix of their arrays in a compiled model, and their names."""
+
+
+_PER_Q = {"ref": "qpos0", "springref": "qpos_spring"}
+_PER_DOF = ("damping", "armature", "frictionloss")
 
 
 def survey(mujoco, compiled, report: Report) -> None:
@@ -50,9 +57,10 @@ def survey(mujoco, compiled, report: Report) -> None:
     for i in range(compiled.neq):
         if not compiled.eq_active0[i]:
             report.left_out("equality that is not active")
+    used = {*compiled.actuator_trnid[compiled.actuator_trntype == mujoco.mjtTrn.mjTRN_TENDON, 0]}
+    used |= {*compiled.eq_obj1id[compiled.eq_type == mujoco.mjtEq.mjEQ_TENDON]}
     for i in range(compiled.ntendon):
-        actuated = (compiled.actuator_trntype == mujoco.mjtTrn.mjTRN_TENDON) & (compiled.actuator_trnid[:, 0] == i)
-        if not pulls(compiled, i) and not np.any(actuated):
+        if not pulls(compiled, i) and i not in used:
             report.left_out("tendon")
     if compiled.nmocap:
         names = _names(mujoco, compiled, "body", np.flatnonzero(compiled.body_mocapid >= 0))
@@ -61,14 +69,22 @@ def survey(mujoco, compiled, report: Report) -> None:
 
 def _impossible(mujoco, m) -> Iterator[str]:
     """Numbers that MuJoCo compiles although nothing can come of them."""
-    for kind, fields in _NUMBERS.items():
-        for field in fields:
-            values = getattr(m, f"{_FIELDS[kind]}_{field}")
-            good = np.abs(values) <= LARGEST
-            wrong = np.flatnonzero(~(good if good.ndim == 1 else good.all(axis=1)))
-            if len(wrong):
-                names = _names(mujoco, m, kind, wrong)
-                yield f"the {field} of {kind} {names} is not finite or beyond {LARGEST:g}; correct it."
+    rows = [
+        (kind, field, np.arange(len(getattr(m, f"{prefix}_{field}"))), getattr(m, f"{prefix}_{field}"))
+        for kind, (prefix, fields) in _NUMBERS.items()
+        for field in fields
+    ]
+    joint_of_q = np.searchsorted(m.jnt_qposadr, np.arange(m.nq), side="right") - 1
+    rows += [("joint", field, joint_of_q, getattr(m, name)) for field, name in _PER_Q.items()]
+    rows += [("joint", field, m.dof_jntid, getattr(m, f"dof_{field}")) for field in _PER_DOF]
+    for kind, field, owners, values in rows:
+        good = np.abs(values) <= LARGEST
+        wrong = np.flatnonzero(~(good if good.ndim == 1 else good.all(axis=1)))
+        if len(wrong):
+            names = _names(mujoco, m, kind, dict.fromkeys(owners[wrong]))
+            yield f"the {field} of {kind} {names} is not finite or beyond {LARGEST:g}; correct it."
+    if not np.all(np.abs(m.opt.gravity) <= LARGEST):
+        yield f"gravity is {m.opt.gravity.tolist()}; give three finite numbers."
     axes = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
     lengths = np.linalg.norm(m.jnt_axis, axis=1)
     flat = [j for j in range(m.njnt) if int(m.jnt_type[j]) in axes and not abs(lengths[j] - 1) < 1e-6]

@@ -8,6 +8,9 @@ from collections import Counter
 LARGEST = 1e30
 """Larger numbers in a file are mistakes, and would overflow in single precision."""
 
+_MOST = 1000
+"""More problems than these are those of a hostile file, and are only counted."""
+
 
 class Report:
     """Gathers everything that is wrong with a file, that is not supported, and that was left out.
@@ -53,7 +56,8 @@ class Report:
         advice = "" if self._errors else " (strict=False makes this a warning)"
         if len(problems) == 1:
             raise ValueError(f"{self.source}: {problems[0]}{advice}")
-        listed = "\n".join(f"  - {problem}" for problem in problems)
+        shown = problems[:_MOST] + [f"and {len(problems) - _MOST} more." for _ in problems[_MOST : _MOST + 1]]
+        listed = "\n".join(f"  - {problem}" for problem in shown)
         raise ValueError(f"{self.source} has {len(problems)} problems{advice}:\n{listed}")
 
     def warn(self) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from xml.parsers import expat
 
-MAX_BYTES = 32 * 2**20
+MAX_BYTES = 16 * 2**20
 MAX_DEPTH = 64
 
 

@@ -129,7 +129,7 @@ def test_describe_draws_the_tree():
     assert lines[0].startswith("2 bodies, nq = 1, nv = 1, total mass 2 kg")
     rows = [line for line in lines if "─ " in line]
     assert rows[0].split() == ["└─", "arm", "revolute(-y)", "elbow", "0", "0", "1.5", "[-0.2,", "1.8]"]
-    assert "prismatic(x) grip = 0.5 q + 0.1" in rows[1]
+    assert "prismatic(x) grip = 0.5 elbow + 0.1" in rows[1]
     assert rows[1].index("finger") > rows[0].index("arm")
     assert "frames: base (on world)" in out.getvalue()
 

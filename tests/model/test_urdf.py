@@ -277,6 +277,17 @@ def test_impossible_bodies_are_refused_unless_one_insists(case):
     assert model.nv == 1
 
 
+def test_joints_that_move_nothing_do_not_spoil_the_others():
+    """Loaded in spite of a hand without mass, an arm moves as if the hand were not there."""
+    arm = link("a"), link("b", inertial(xyz="0.3 0 0")), joint("j", "continuous", "a", "b", '<axis xyz="0 1 0"/>')
+    hand = link("c"), joint("k", "continuous", "b", "c", '<axis xyz="0 0 1"/>')
+    with pytest.warns(UserWarning, match="'k' of link 'c'"):
+        model = jaxsim.load_urdf(robot(*arm, *hand), strict=False)
+    fall = jax.jit(lambda model: jaxsim.forward_dynamics(model, *jnp.zeros((3, model.nv))))
+    got, expected = fall(model), fall(jaxsim.load_urdf(robot(*arm)))
+    np.testing.assert_allclose(got, [expected[0], 0], atol=1e-12)
+
+
 def test_impossible_parts_of_possible_bodies_are_mentioned():
     """Dummy inertias on fixed links are common; merged into a real body they do no harm."""
     dummy = link("b", inertial(1e-6, (1e-6, 1e-6, 3e-6)))

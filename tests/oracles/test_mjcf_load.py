@@ -226,8 +226,14 @@ def test_several_free_roots_cannot_be_freed_by_a_flag():
 
 
 def test_impossible_numbers_are_named():
-    text = mjcf('<body name="b" pos="0 0 1e300"><joint name="j" axis="1e308 1 0"/><geom size="0.1"/></body>')
-    with pytest.raises(ValueError, match="2 problems") as caught:
-        jaxsim.load(text)
-    assert "the pos of body b" in str(caught.value)
-    assert "the axis of joint j" in str(caught.value)
+    joint = '<joint name="j" axis="1e308 1 0" damping="1e300"/>'
+    body = f'<body name="b" pos="0 0 1e300">{joint}<geom size="0.1"/></body>'
+    body += '<body name="c"><joint name="k" type="slide" ref="1e308"/><geom size="0.1"/></body>'
+    outside = '<actuator><motor name="m" joint="k" gear="1e300"/></actuator>'
+    outside += '<keyframe><key name="home" qpos="1e300 0"/></keyframe>'
+    with pytest.raises(ValueError, match="problems") as caught:
+        jaxsim.load(mjcf(body, outside))
+    for part in ("pos of body b", "axis of joint j", "damping of joint j", "ref of joint k"):
+        assert f"the {part}" in str(caught.value)
+    assert "the gear of actuator m" in str(caught.value)
+    assert "the qpos of key home" in str(caught.value)

@@ -14,6 +14,7 @@ mujoco = pytest.importorskip("mujoco")
 
 DIRECTORY = Path(__file__).parent / "mjcf"
 NAMES = sorted(path.stem for path in DIRECTORY.glob("*.xml"))
+LATER = ("hand", "quadruped", "tumblers")
 STATES = 10
 TOLERANCE = 1e-9
 
@@ -99,7 +100,7 @@ def frame_names(compiled) -> list[str]:
     return bodies + [f"{name}_site" if name in bodies else name for name in sites]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n in LATER)) for n in NAMES])
 def test_agrees_with_mujoco(name):
     compiled = mujoco.MjModel.from_xml_path(str(DIRECTORY / f"{name}.xml"))
     compiled.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
