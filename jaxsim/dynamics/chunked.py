@@ -1,4 +1,4 @@
-"""Assembling large outputs in chunks that stay in the cache."""
+"""Doing the same work differently for one world and for a batch."""
 
 from __future__ import annotations
 
@@ -7,6 +7,22 @@ from collections.abc import Callable
 import jax
 import jax.numpy as jnp
 from jax.custom_batching import custom_vmap
+
+
+def one_or_many(one: Callable, many: Callable, arguments: tuple):
+    """``one(*arguments)``, or, under ``jax.vmap``, the same value by ``many``. A derivative is that of ``one``."""
+
+    @custom_vmap
+    def chosen(*arguments):
+        return one(*arguments)
+
+    @chosen.def_vmap
+    def _rule(axis_size, in_batched, *arguments):
+        axes = jax.tree.map(lambda is_batched: 0 if is_batched else None, in_batched)
+        out = jax.vmap(many, axes, axis_size=axis_size)(*arguments)
+        return out, jax.tree.map(lambda _: True, out)
+
+    return _differentiated(chosen, one, arguments)
 
 
 def in_chunks(function: Callable, arguments: tuple, chunk: int):
@@ -31,13 +47,18 @@ def in_chunks(function: Callable, arguments: tuple, chunk: int):
             out = jax.lax.map(lambda x: function(*x), full, batch_size=chunk)
         return out, jax.tree.map(lambda _: True, out)
 
-    # custom_vmap has no transpose: derivatives of every mode go around it
+    return _differentiated(batched, function, arguments)
+
+
+def _differentiated(function: Callable, plain: Callable, arguments: tuple):
+    """``function(*arguments)``, with the derivatives of ``plain``: ``custom_vmap`` itself has no reverse mode."""
+
     @jax.custom_jvp
     def evaluate(*arguments):
-        return batched(*arguments)
+        return function(*arguments)
 
     @evaluate.defjvp
     def _derivative(primals, tangents):
-        return jax.jvp(function, primals, tangents)
+        return jax.jvp(plain, primals, tangents)
 
     return evaluate(*arguments)

@@ -20,7 +20,7 @@ from .aba import forward_dynamics
 from .chunked import in_chunks
 from .elements import per_element
 from .forward_dynamics_derivatives import forward_dynamics_derivatives
-from .ground_frame import Columns, Composites, block_sum, body_motion, carried, first_of_block
+from .ground_frame import GroundFrame, block_sum, first_of_block, ground_frame
 from .inverse_dynamics_derivatives import first_order_features, stack_moving
 from .inverse_inertia import inverse_mass_product
 from .passive import passive_forces
@@ -84,10 +84,9 @@ def contracted_inverse_dynamics_second_derivatives(
         f_ext: external wrenches (moment, force) on the bodies, each in its body's frame at its body's origin.
     """
     check(model, q=q, v=v, a=a, x=cotangent)
-    columns, alone, _ = body_motion(model, q, v, a, f_ext)
-    rows, composites = carried(model, columns, alone)
-    phi, own = _contracted_rows(model, columns, alone, composites, cotangent)
-    features = (*first_order_features(model, columns, rows), stack_moving(model, phi), *own)
+    ground = ground_frame(model, q, v, a, f_ext)
+    phi, own = _contracted_rows(model, ground, cotangent)
+    features = (*first_order_features(model, ground.columns, ground.rows), stack_moving(model, phi), *own)
     features = jax.lax.optimization_barrier(features)
     result = in_chunks(lambda *features: _assemble(model, *features), features, chunk=128)
     result = _with_varying_joints(model, q, v, a, cotangent, f_ext, ContractedSecondDerivatives(*result))
@@ -132,8 +131,9 @@ def contracted_forward_dynamics_second_derivatives(
     )
 
 
-def _contracted_rows(model: Model, columns: Columns, alone: Composites, composites: Composites, cotangent):
+def _contracted_rows(model: Model, ground: GroundFrame, cotangent):
     """φ of every coordinate, and (U, Y), V and s×*h as arrays in the order of the velocities."""
+    columns, alone, composites = ground.columns, ground.alone, ground.composites
     tree, dtype = model.topology, jnp.result_type(alone.inertia.mass)
     drive = block_sum(model, columns.s * per_element(model, cotangent))
 

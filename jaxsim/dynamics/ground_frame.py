@@ -19,6 +19,7 @@ import numpy as np
 from ..model import Model
 from ..spatial import Coriolis, Force, Inertia, Motion, Pose, Scalar, Vec3
 from ..sweep import element_at, leaf_to_root, root_to_leaf
+from .chunked import one_or_many
 from .elements import elements, inertias, per_element
 from .rnea import external_wrenches
 from .rule import vanishes
@@ -80,59 +81,121 @@ class Rows:
     T4: Force
 
 
-def body_motion(model: Model, q, v, a, f_ext) -> tuple[Columns, Composites, tuple[Motion, ...]]:
-    """Outward: the columns of all coordinates, and inertia, Coriolis matrix and force of every element alone.
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class GroundFrame:
+    """All that the derivatives are made of, stacked over elements.
 
-    Returns:
-        The columns, what each element has alone, and, if the subspace of some joint depends on q, the derivatives of
-        the axes of each element's block along the element, one motion for each element of the block.
+    Attributes:
+        columns: how the coordinates move what they carry.
+        alone: inertia, Coriolis matrix and force of every element alone.
+        composites: those of all that it carries.
+        rows: the vectors that multiply the columns.
+        turned: empty, or, if the subspace of some joint depends on q, the derivatives of the axes of each element's
+            block along the element, one motion for each element of the block.
     """
-    dtype = jnp.result_type(q, v, a, model.dtype)
-    element = elements(model, q)
-    rates = subspace_rates(model, q, v, a)
-    S = element.S
-    vJ = block_sum(model, S * per_element(model, v))
-    aJ = block_sum(model, S * per_element(model, a)) + rates.bias
-    first, constant = first_of_block(model), vanishes(rates)
 
-    def step(parent, x):
-        (pose, v_before, a_before), (element, inertia, wrench, vJ, aJ, rates, first) = parent, x
+    columns: Columns
+    alone: Composites
+    composites: Composites
+    rows: Rows
+    turned: tuple[Motion, ...]
+
+
+def ground_frame(model: Model, q, v, a, f_ext=None) -> GroundFrame:
+    """Evaluate everything at one state: one world with the fewest operations, a batch with the least memory traffic."""
+    return one_or_many(_vectorised, _swept, (model, q, v, a, f_ext))
+
+
+def _vectorised(model: Model, q, v, a, f_ext) -> GroundFrame:
+    """Only the poses need a sweep: all else are sums along paths and over subtrees, products with a static mask."""
+    tree, dtype = model.topology, jnp.result_type(q, v, a, model.dtype)
+    element, rates = elements(model, q), subspace_rates(model, q, v, a)
+
+    def step(parent: Pose, x):
+        pose = parent @ x.placement.pose()
+        return pose, pose
+
+    pose = root_to_leaf(tree, step, element, _origin(element), dtype)
+    same = tree.block[:, None] == tree.block
+    path, before = tree.ancestors | same, tree.ancestors & ~same
+    vJ = pose @ (element.S * per_element(model, v))
+    v, v_parent = _sums(vJ, path, before)
+    aJ = pose @ (element.S * per_element(model, a) + rates.bias * first_of_block(model)) + v.cross(vJ)
+    fall = Motion(Vec3.zero(), -Vec3.from_array(model.gravity))
+    a, a_parent = (motion + fall for motion in _sums(aJ, path, before))
+    given = element.S, inertias(model), external_wrenches(model, f_ext), rates
+    columns, alone, turned = _moving(pose, (v_parent, v), (a_parent, a), given, vanishes(rates))
+    (composites,) = _sums(alone, tree.ancestors.T)
+    result = GroundFrame(columns, alone, composites, _rows(columns, composites), turned)
+    return jax.tree.map(lambda leaf: jnp.broadcast_to(jnp.asarray(leaf, dtype), (tree.elements.count,)), result)
+
+
+def _swept(model: Model, q, v, a, f_ext) -> GroundFrame:
+    """Two sweeps: outward with the motion, inward with the composites."""
+    tree, dtype = model.topology, jnp.result_type(q, v, a, model.dtype)
+    element, rates = elements(model, q), subspace_rates(model, q, v, a)
+    vJ = block_sum(model, element.S * per_element(model, v))
+    aJ = block_sum(model, element.S * per_element(model, a)) + rates.bias
+    constant = vanishes(rates)
+
+    def outward(parent, x):
+        (pose, v_before, a_before), (element, vJ, aJ, first, inertia, wrench, rates) = parent, x
         pose = pose @ element.placement.pose()
-        vJ, sigma = pose @ vJ, pose @ rates.velocity
+        vJ = pose @ vJ
         v = v_before + vJ * first
         aJ = pose @ aJ + v.cross(vJ)
         a = a_before + aJ * first
         # within a block the motion before it is what is left without the block's own
         v_parent, a_parent = (v_before, a_before) if first is _EVERY else (v - vJ, a - aJ)
-        s = pose @ element.S
-        psi_dot = v_parent.cross(s)
-        psi_ddot = a_parent.cross(s) + v_parent.cross(psi_dot) + pose @ rates.acceleration + (v_parent + v).cross(sigma)
-        p = psi_dot + v.cross(s) + pose @ rates.bias_rate
-        I = inertia.transformed(pose)
-        f = I.apply(a) + v.cross_force(I.apply(v)) - pose @ wrench
-        alone = Composites(I, Coriolis.of(v, I), f)
-        turned = () if constant else tuple(pose @ column for column in rates.columns)
-        return (pose, v, a), (Columns(s, psi_dot + sigma, psi_ddot, p), alone, turned)
+        given = element.S, inertia, wrench, rates
+        return (pose, v, a), _moving(pose, (v_parent, v), (a_parent, a), given, constant)
+
+    def inward(from_children: Composites, x):
+        columns, alone = x
+        composites = from_children + alone
+        return composites, (composites, _rows(columns, composites))
 
     root = _origin(element), Motion.zero(), Motion(Vec3.zero(), -Vec3.from_array(model.gravity))
-    data = element, inertias(model), external_wrenches(model, f_ext), vJ, aJ, rates, first
-    return root_to_leaf(model.topology, step, data, root, dtype)
-
-
-def carried(model: Model, columns: Columns, alone: Composites) -> tuple[Rows, Composites]:
-    """Inward: the composites of every coordinate, and the rows of the first derivatives."""
-    dtype = jnp.result_type(alone.inertia.mass)
-
-    def step(from_children: Composites, x):
-        columns, alone = x
-        all_of = from_children + alone
-        I, B, s = all_of.inertia, all_of.coriolis, columns.s
-        T3 = B.apply(columns.psi_dot) + I.apply(columns.psi_ddot) + s.cross_force(all_of.force)
-        T4 = B.apply(s) + I.apply(columns.p)
-        return all_of, (Rows(I.apply(s), B.apply_transposed(s), T3, T4), all_of)
-
+    data = element, vJ, aJ, first_of_block(model), inertias(model), external_wrenches(model, f_ext), rates
+    columns, alone, turned = root_to_leaf(tree, outward, data, root, dtype)
     zero = Composites(Inertia.zero(), Coriolis.zero(), Force.zero())
-    return leaf_to_root(model.topology, step, (columns, alone), zero, dtype)[1]
+    composites, rows = leaf_to_root(tree, inward, (columns, alone), zero, dtype)[1]
+    return GroundFrame(columns, alone, composites, rows, turned)
+
+
+def _moving(pose: Pose, velocities, accelerations, given, constant: bool):
+    """The columns of elements between the motions before and after their blocks, and what they have alone."""
+    (v_parent, v), (a_parent, a), (S, inertia, wrench, rates) = velocities, accelerations, given
+    s, sigma = pose @ S, pose @ rates.velocity
+    psi_dot = v_parent.cross(s)
+    psi_ddot = a_parent.cross(s) + v_parent.cross(psi_dot) + pose @ rates.acceleration + (v_parent + v).cross(sigma)
+    p = psi_dot + v.cross(s) + pose @ rates.bias_rate
+    I = inertia.transformed(pose)
+    f = I.apply(a) + v.cross_force(I.apply(v)) - pose @ wrench
+    turned = () if constant else tuple(pose @ column for column in rates.columns)
+    return Columns(s, psi_dot + sigma, psi_ddot, p), Composites(I, Coriolis.of(v, I), f), turned
+
+
+def _rows(columns: Columns, composites: Composites) -> Rows:
+    """The rows of the first derivatives."""
+    I, B, s = composites.inertia, composites.coriolis, columns.s
+    T3 = B.apply(columns.psi_dot) + I.apply(columns.psi_ddot) + s.cross_force(composites.force)
+    return Rows(I.apply(s), B.apply_transposed(s), T3, B.apply(s) + I.apply(columns.p))
+
+
+def _sums(x, *masks: np.ndarray) -> list:
+    """For each mask (i, j), the sums over j of the element-wise x."""
+    leaves, structure = jax.tree.flatten(x)
+    arrays = [leaf for leaf in leaves if not isinstance(leaf, float)]
+    if not arrays:
+        return [x for _ in masks]
+    totals = jnp.stack(arrays) @ jnp.asarray(np.concatenate(masks).T, arrays[0].dtype)
+    results = []
+    for total in jnp.split(totals, len(masks), axis=1):
+        rest = iter(total)
+        results.append(structure.unflatten(leaf if isinstance(leaf, float) else next(rest) for leaf in leaves))
+    return results
 
 
 def block_sum(model: Model, x: Motion) -> Motion:

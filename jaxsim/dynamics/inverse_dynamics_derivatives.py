@@ -13,7 +13,7 @@ from ..model.on_tree import on_tree
 from ..model.shapes import check
 from ..spatial import Force, Motion
 from .chunked import in_chunks
-from .ground_frame import Columns, Rows, body_motion, carried
+from .ground_frame import Columns, Rows, ground_frame
 from .passive import passive_forces
 
 
@@ -54,11 +54,10 @@ def inverse_dynamics_derivatives(
         f_ext: external wrenches (moment, force) on the bodies, each in its body's frame at its body's origin.
     """
     check(model, q=q, v=v, a=a)
-    columns, alone, turned = body_motion(model, q, v, a, f_ext)
-    rows, composites = carried(model, columns, alone)
-    features = jax.lax.optimization_barrier(first_order_features(model, columns, rows))
+    ground = ground_frame(model, q, v, a, f_ext)
+    features = jax.lax.optimization_barrier(first_order_features(model, ground.columns, ground.rows))
     dq, dv, da = in_chunks(lambda *features: _assemble(model, *features), features, chunk=128)
-    dq = dq + _turned_axes(model, turned, composites.force) if turned else dq
+    dq = dq + _turned_axes(model, ground.turned, ground.composites.force) if ground.turned else dq
     return InverseDynamicsDerivatives(
         dq - passive_stiffness(model, q, v), dv + jnp.diag(model.damping), da + jnp.diag(model.armature)
     )

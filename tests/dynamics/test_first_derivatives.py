@@ -97,6 +97,16 @@ def test_single_precision_far_from_the_origin():
         assert_close(x, y, 1e-5)
 
 
+@pytest.mark.parametrize("name", slow_except("legs"))
+def test_batches_equal_single_worlds(name):
+    """A batch is swept, a single world is not."""
+    model, *state = sample(name)
+    batch = [jnp.stack([x, 0.9 * x]) for x in state]
+    many = jax.jit(jax.vmap(jaxsim.inverse_dynamics_derivatives, (None, 0, 0, 0, 0)))(model, *batch)
+    one = first_derivatives(model, *state)
+    jax.tree.map(lambda x, y: assert_close(x[0], y, 1e-12), many, one)
+
+
 def test_large_batches_equal_single_worlds():
     model = jaxsim.robots.pendulum(links=3)
     q, v, a = jax.random.normal(jax.random.key(0), (3, 300, 3))
