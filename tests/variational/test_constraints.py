@@ -1,3 +1,5 @@
+import dataclasses
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -33,7 +35,7 @@ def constraints_on(model):
 def constrained_problem(joints, n, s):
     model = tree(n, 3, joints)
     step, z = problem(model, s, 5)
-    step = eqx.tree_at(lambda p: p.constraints.items, step, constraints_on(model), is_leaf=lambda x: x == ())
+    step = dataclasses.replace(step, constraints=ConstraintSet(constraints_on(model)))
     m = step.constraints.size(model)
     return step, (z, jnp.asarray(np.random.default_rng(1).normal(size=(s, m))))
 
@@ -72,7 +74,7 @@ def test_multipliers_enter_as_the_work_of_the_constraints(joints, n, s):
     model = step.model
     constraints = step.constraints.items[:2]
     multipliers = multipliers[:, :3]
-    step = eqx.tree_at(lambda p: p.constraints, step, ConstraintSet(constraints))
+    step = dataclasses.replace(step, constraints=ConstraintSet(constraints))
 
     def action(problem, xi):
         weights = problem.h * problem.rule.weights[:-1]
@@ -94,7 +96,7 @@ def test_multipliers_enter_as_the_work_of_the_constraints(joints, n, s):
 def beam(supports):
     """A horizontal bar of 1 m and 2 kg at rest on supports at its ends."""
     model = floating_bar()
-    integrator = Variational(0.01, 4, constraints=supports)
+    integrator = Variational(0.01, 2, constraints=supports)
     state = integrator.init(model, jnp.array([0.3, 0.7, -np.pi / 2]), jnp.zeros(3))
     return jax.jit(lambda state: integrator.step(model, state))(state)
 
@@ -110,7 +112,7 @@ def test_supports_of_a_beam_share_its_weight_by_the_lever_rule():
     expected = np.array([0.0, 2.0 * G - right, right])
     assert info.converged
     assert info.redundant == 0
-    np.testing.assert_allclose(state.multipliers, np.broadcast_to(expected, (3, 3)), atol=1e-10)
+    np.testing.assert_allclose(state.multipliers, np.broadcast_to(expected, (2, 3)), atol=1e-10)
     np.testing.assert_allclose(state.v, 0.0, atol=1e-12)
 
 
@@ -119,7 +121,7 @@ def test_redundant_supports_are_counted_and_share_what_is_not_determined():
     assert info.converged
     assert info.redundant == 3
     expected = np.tile([0.0, 0.0, G], 2)
-    np.testing.assert_allclose(state.multipliers, np.broadcast_to(expected, (3, 6)), atol=1e-9)
+    np.testing.assert_allclose(state.multipliers, np.broadcast_to(expected, (2, 6)), atol=1e-9)
 
 
 def test_constraints_that_cannot_hold_are_reported_and_leave_the_state_alone():
