@@ -150,6 +150,7 @@ def linkage():
     return outcome, (model, rods, jnp.asarray(0.05), q, v, tau)
 
 
+@pytest.mark.slow
 def test_derivatives_of_a_constrained_step(linkage):
     outcome, at = linkage
     inexact, rest = eqx.partition(at, eqx.is_inexact_array)
