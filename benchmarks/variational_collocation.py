@@ -3,8 +3,9 @@
     python benchmarks/variational_collocation.py            # 12 links, 10 s, 100 initial conditions
     python benchmarks/variational_collocation.py --quick    # small sizes, to see that it runs
 
-From rest at random angles in [−π/12, π/12]. The error is the mean over time of ‖q − q_d‖ against collocation with a
-step of 5e-4 s; times are for one world after the other, means over the initial conditions.
+From rest at random angles in [−π/12, π/12]. The error is the mean over time of ‖q − q_d‖, where q_d is by the explicit
+method of Runge and Kutta with a step of 5e-4 s, whose error is far below all others; times are for one world after the
+other, means over the initial conditions.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import argparse
 import jax
 import jax.numpy as jnp
 import numpy as np
-from variational_measure import measure, panels, record
+from variational_measure import panels, record, shortest
 
 import jaxsim
 
@@ -53,15 +54,15 @@ def main() -> None:
     model = jaxsim.robots.pendulum(links)
     q0 = jnp.asarray(np.random.default_rng(0).uniform(-np.pi / 12, np.pi / 12, (count, links)))
     in_turn = lambda integrator: lambda q0: jax.lax.map(trajectory(model, integrator, duration), q0)  # noqa: E731
-    truth = jax.jit(in_turn(METHODS["collocation"](fine)))(q0)[0]
+    truth = jax.jit(jax.vmap(trajectory(model, jaxsim.RungeKutta4(fine), duration)))(q0)[0]
     data: dict = {"links": links, "conditions": count, "steps": steps, "table 1": counts(10, links, 0)}
     for name, method in METHODS.items():
         rows = []
         for dt in steps:
-            run = in_turn(method(dt))
-            q, ok = jax.jit(run)(q0)
+            run = jax.jit(in_turn(method(dt)))
+            q, ok = run(q0)
             error = np.linalg.norm(np.asarray(q - truth[:, :: round(dt / fine)]), axis=-1).mean(axis=1)
-            seconds = measure(run, q0, seconds=0.0)[1] / count
+            seconds = shortest(run, q0, seconds=0.0) / count
             rows.append((float(error[np.asarray(ok)].mean()), seconds, float(np.mean(ok))))
             print(f"{name:12s} Δt {dt:5.3f}  error {rows[-1][0]:9.2e}  {rows[-1][1]:8.4f} s  {rows[-1][2]:6.1%} solved")
         data[name] = [list(column) for column in zip(*rows, strict=True)]

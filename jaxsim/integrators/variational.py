@@ -7,10 +7,12 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from ..dynamics import inverse_mass_product, mass_matrix
+from ..dynamics import mass_matrix
 from ..model import Model
 from ..solvers.implicit import implicit_root
+from ..solvers.newton import SolverInfo
 from ..variational.chart import ball_parts, rate_at_start, retract
+from ..variational.constrained_rows import constraint_jacobian
 from ..variational.constraints import AbstractConstraint
 from ..variational.constraints.constraint_set import ConstraintSet
 from ..variational.forces import AbstractBodyForce
@@ -109,8 +111,8 @@ class Variational(AbstractIntegrator):
         q = retract(model, start.q, jnp.zeros_like(start.v))
         v, p = start.v, mass_matrix(model, q) @ start.v
         if self.constraints:
-            p, _, _ = project(model, constraints, q, p, jnp.ones_like(start.t))
-            v = inverse_mass_product(model, q, p)
+            C, c = constraint_jacobian(model, constraints, q)
+            p, v, _, _ = project(model, q, p, C, c, jnp.ones_like(start.t))
         last = steady(s, self.dt * rate_at_start(model, q, v))
         return VariationalState(q, v, start.t, p, last, jnp.zeros((s + 1, constraints.size(model)), q.dtype))
 
@@ -122,9 +124,8 @@ class Variational(AbstractIntegrator):
         theta = problem, self._guess(model, state)
         unknowns, info = implicit_root(_equations, self._find, _inverses, theta)
         end = finish(problem, unknowns)
-        v = inverse_mass_product(model, end.q, end.p)
         multipliers = jnp.concatenate([unknowns[1], end.multipliers[None]])
-        after = VariationalState(end.q, v, state.t + problem.h, end.p, unknowns[0], multipliers)
+        after = VariationalState(end.q, end.v, state.t + problem.h, end.p, unknowns[0], multipliers)
         kept = jax.tree.map(lambda new, old: jnp.where(info.converged, new, old), after, state)
         report = info.converged, info.residual, info.iterations
         if not self.constraints:
@@ -158,8 +159,9 @@ class Variational(AbstractIntegrator):
         multipliers = jnp.roll(state.multipliers, 1, axis=0)[:-1]
         return jax.lax.stop_gradient((extrapolate(state.last, displacement), multipliers))
 
-    def _find(self, theta):
-        return find(*theta, self.solver, self.tolerance, self.max_iterations)
+    def _find(self, theta: tuple[StepProblem, Unknowns]) -> tuple[Unknowns, SolverInfo]:
+        problem, guess = theta
+        return find(problem, guess, self.solver, self.tolerance, self.max_iterations)
 
 
 def _equations(unknowns: Unknowns, theta: tuple[StepProblem, Unknowns]) -> Unknowns:

@@ -34,8 +34,10 @@ def conditions(problem: StepProblem, nodes: Nodes, z: Float[Array, "s nv"]) -> F
 
 def condition_rows(problem: StepProblem, nodes: Nodes, z: Float[Array, "s nv"]) -> Float[Array, "s m s nv"]:
     """The derivative of ``conditions`` with respect to z."""
-    holonomic, s = problem.constraints.is_holonomic(problem.model), problem.s
-    rows = jax.vmap(lambda y, Y: _linear_part(problem, y, Y))(nodes.y[1:], point_columns(problem, nodes, z)[1:])
+    model, constraints, s = problem.model, problem.constraints, problem.s
+    holonomic = constraints.is_holonomic(model)
+    columns = point_columns(problem, nodes, z)
+    rows = jax.vmap(lambda y, Y: _by_rate(model, constraints, y, Y))(nodes.y[1:], columns[1:])
     here = jnp.eye(s, dtype=z.dtype)[:, None, :, None] * rows[:, :, None]
     if holonomic.all():
         return here
@@ -84,15 +86,13 @@ def pushed(problem: StepProblem, nodes: Nodes, z: Float[Array, "s nv"], f: Float
 def constraint_jacobian(model: Model, constraints: ConstraintSet, q: Float[Array, " nq"]) -> tuple[Array, Array]:
     """C (m, nv) and c (m,) with C v + c = 0 for the velocities that the constraints allow at q."""
     pose, _, S = kinematics(model, q, jnp.zeros(model.nv, q.dtype), q.dtype)
-    anchors = constraints.anchors(model)
-    y = anchors.positions(pose)
-    return _by_rate(model, constraints, y, velocity_columns(model, anchors, S, y)), constraints.rate(
-        model, y, jnp.zeros_like(y)
-    )
+    return rate_rows(model, constraints, S, constraints.anchors(model).positions(pose))
 
 
-def _linear_part(problem: StepProblem, y: Array, Y: Array) -> Array:
-    return _by_rate(problem.model, problem.constraints, y, Y)
+def rate_rows(model: Model, constraints: ConstraintSet, S: Motion, y: Float[Array, "k 3"]) -> tuple[Array, Array]:
+    """The same from the motion subspaces and the points at q."""
+    columns = velocity_columns(model, constraints.anchors(model), S, y)
+    return _by_rate(model, constraints, y, columns), constraints.rate(model, y, jnp.zeros_like(y))
 
 
 def _by_rate(model: Model, constraints: ConstraintSet, y: Array, Y: Array) -> Float[Array, "m nv"]:

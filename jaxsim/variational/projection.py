@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
@@ -10,44 +12,47 @@ from ..dynamics import inverse_mass_product
 from ..model import Model
 from ..solvers.implicit import implicit_root
 from .bordered import pseudoinverse
-from .constrained_rows import constraint_jacobian
-from .constraints.constraint_set import ConstraintSet
 
-_Theta = tuple[Model, ConstraintSet, Array, Array, Array]
+
+class Projected(NamedTuple):
+    """The momentum and the velocity that the constraints allow, the multipliers that lead there, and the rank of C."""
+
+    p: Array
+    v: Array
+    multipliers: Array
+    rank: Array
 
 
 def project(
-    model: Model, constraints: ConstraintSet, q: Float[Array, " nq"], p: Float[Array, " nv"], weight: Float[Array, ""]
-) -> tuple[Float[Array, " nv"], Float[Array, " m"], Array]:
-    """p + w Cᵀλ with C M⁻¹(p + w Cᵀλ) + c = 0: the momentum whose velocity the constraints allow, λ, and the rank of C.
+    model: Model,
+    q: Float[Array, " nq"],
+    p: Float[Array, " nv"],
+    C: Float[Array, "m nv"],
+    c: Float[Array, " m"],
+    weight: Float[Array, ""],
+) -> Projected:
+    """p + w Cᵀλ such that C v + c = 0 for v = M⁻¹(p + w Cᵀλ).
 
     The step that follows does not notice, since it starts with multipliers of its own at the same configuration; but
     only this momentum has the order of the method.
     """
-    (multipliers,), rank = implicit_root(_residual, _solve, _linearise, (model, constraints, q, p, weight))
-    C, _ = constraint_jacobian(model, constraints, q)
-    return p + weight * multipliers @ C, multipliers, rank
+    by_mass = jax.vmap(lambda row: inverse_mass_product(model, q, row))(jnp.concatenate([C, p[None]]))
+    columns, v = by_mass[:-1], by_mass[-1]
+    multipliers, rank = implicit_root(_residual, _solve, _linearise, (weight * C @ columns.T, C @ v + c))
+    return Projected(p + weight * multipliers @ C, v + weight * multipliers @ columns, multipliers, rank)
 
 
-def _residual(unknowns: tuple[Array], theta: _Theta) -> Array:
-    model, constraints, q, p, weight = theta
-    C, c = constraint_jacobian(model, constraints, q)
-    return C @ inverse_mass_product(model, q, p + weight * unknowns[0] @ C) + c
+def _residual(multipliers: Array, theta: tuple[Array, Array]) -> Array:
+    matrix, rate = theta
+    return matrix @ multipliers + rate
 
 
-def _inverse(theta: _Theta) -> tuple[Array, Array]:
-    model, constraints, q, _, weight = theta
-    C, _ = constraint_jacobian(model, constraints, q)
-    return pseudoinverse(weight * C @ jax.vmap(lambda row: inverse_mass_product(model, q, row))(C).T)
+def _solve(theta: tuple[Array, Array]) -> tuple[Array, Array]:
+    matrix, rate = theta
+    inverse, rank = pseudoinverse(matrix)
+    return -inverse @ rate, rank
 
 
-def _solve(theta: _Theta) -> tuple[tuple[Array], Array]:
-    model, constraints, *_ = theta
-    inverse, rank = _inverse(theta)
-    none = (jnp.zeros(constraints.size(model), inverse.dtype),)
-    return (-inverse @ _residual(none, theta),), rank
-
-
-def _linearise(unknowns: tuple[Array], theta: _Theta):
-    inverse, _ = _inverse(theta)
-    return lambda b: (inverse @ b,), lambda c: inverse.T @ c[0]
+def _linearise(multipliers: Array, theta: tuple[Array, Array]):
+    inverse, _ = pseudoinverse(theta[0])
+    return lambda b: inverse @ b, lambda c: inverse.T @ c

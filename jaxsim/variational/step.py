@@ -8,12 +8,13 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from ..dynamics import inverse_mass_product
 from ..model import Model
 from ..solvers.natural_newton import natural_newton
 from ..solvers.newton import SolverInfo, max_norm, newton
 from . import bordered, dense, newton_direction
 from .chart import retract
-from .constrained_rows import conditions
+from .constrained_rows import conditions, rate_rows
 from .nodes import Nodes, StepProblem, evaluate
 from .projection import project
 from .quasi_newton import approximate_direction
@@ -24,10 +25,11 @@ Unknowns = tuple[Float[Array, "s nv"], Float[Array, "s m"]]
 
 
 class End(NamedTuple):
-    """Where a step ends: q, the momentum, the multipliers there, the equations that say nothing new, max |h|."""
+    """Where a step ends: q, p and v, the multipliers there, the equations that say nothing new, max |h|."""
 
     q: Array
     p: Array
+    v: Array
     multipliers: Array
     redundant: Array
     violation: Array
@@ -84,13 +86,14 @@ def finish(problem: StepProblem, unknowns: Unknowns) -> End:
     model, constraints, z = problem.model, problem.constraints, unknowns[0]
     nodes = evaluate(problem, *unknowns)
     q, p = retract(model, problem.q0, z[-1]), end_momentum(problem, nodes, z)
-    nothing = jnp.zeros((), jnp.int32)
     if not constraints.items:
-        return End(q, p, jnp.zeros_like(unknowns[1][0]), nothing, jnp.zeros_like(problem.h))
+        none = jnp.zeros_like(unknowns[1][0])
+        return End(q, p, inverse_mass_product(model, q, p), none, jnp.zeros((), jnp.int32), jnp.zeros_like(problem.h))
+    S, y = jax.tree.map(lambda leaf: leaf[-1], (nodes.S, nodes.y))
     weight = problem.h * float(problem.rule.weights[-1])
-    p, multipliers, rank = project(model, constraints, q, p, weight)
-    violation = max_norm(constraints.value(model, nodes.y[-1]))
-    return End(q, p, multipliers, constraints.size(model) - rank, violation)
+    p, v, multipliers, rank = project(model, q, p, *rate_rows(model, constraints, S, y), weight)
+    violation = max_norm(constraints.value(model, y))
+    return End(q, p, v, multipliers, constraints.size(model) - rank, violation)
 
 
 def tolerances(asked: float | None, nv: int, dtype) -> tuple[float, float]:

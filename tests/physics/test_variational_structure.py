@@ -47,10 +47,11 @@ FLOATING = (jaxsim.Free(), jaxsim.Revolute("y"), jaxsim.Spherical())
     ("joints", "order"),
     [
         (SCREWS, 2),
-        (SCREWS, 4),
+        pytest.param(SCREWS, 4, marks=pytest.mark.slow),
         pytest.param(SCREWS, 6, marks=pytest.mark.slow),
         pytest.param(FLOATING, 2, marks=pytest.mark.slow),
         pytest.param(FLOATING, 4, marks=pytest.mark.slow),
+        pytest.param(FLOATING, 6, marks=pytest.mark.slow),
     ],
 )
 def test_step_is_symplectic(joints, order):

@@ -111,11 +111,16 @@ def _body_part(problem, q, v):
 
 def true_rows(problem, z):
     """The DEL rows by automatic differentiation, those of quaternion joints as ``ball.py`` defines them; and p'."""
+    return rows_of_action(discrete_lagrangian, problem, z)
+
+
+def rows_of_action(discrete_action, problem, z):
+    """The same for any discrete action of the problem and the displacements."""
     model, s = problem.model, problem.s
     xi = displacements(z)
 
     def action(xi, zeta):
-        return discrete_lagrangian(start_turned(problem, zeta), xi)
+        return discrete_action(start_turned(problem, zeta), xi)
 
     by_xi, by_start = jax.grad(action, (0, 1))(xi, jnp.zeros(model.nv))
     on_xi, on_start = forcing(problem, xi)

@@ -10,7 +10,7 @@ from jaxsim.variational.residual import joint_rows, residual
 from .systems import BALLS, SCREWS, body_forces, problem, tree
 
 
-@pytest.mark.parametrize(("joints", "s"), [(SCREWS, 1), (SCREWS, 2), (BALLS, 1)])
+@pytest.mark.parametrize(("joints", "s"), [(SCREWS, 2), pytest.param(BALLS, 1, marks=pytest.mark.slow)])
 def test_newton_matrix_is_the_jacobian_of_the_residual(joints, s):
     model = tree(6, 3, joints)
     step, z = problem(model, s, 5, forces=body_forces(model, 7))
@@ -22,7 +22,7 @@ def test_newton_matrix_is_the_jacobian_of_the_residual(joints, s):
     np.testing.assert_allclose(dense, true, rtol=1e-11, atol=1e-10)
 
 
-@pytest.mark.parametrize("s", [1, 3])
+@pytest.mark.parametrize("s", [1, pytest.param(3, marks=pytest.mark.slow)])
 def test_del_derivatives_vary_the_start_and_the_end_too(s):
     model = tree(6, 3, SCREWS)
     step, z = problem(model, s, 5, forces=body_forces(model, 7))

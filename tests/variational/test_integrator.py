@@ -59,9 +59,8 @@ def taken(system):
             return f(jax.tree.map(lambda a, d: a + by * d if d is not None else a, inexact, direction))
 
         values = jax.lax.map(moved, jnp.array([-2e-4, -1e-4, 1e-4, 2e-4]))
-        forward = jax.jvp(f, (inexact,), (direction,))[1]
-        pulled = jax.vjp(f, inexact)[1](weights)[0]
-        return values, forward, pulled
+        along = jax.linearize(f, inexact)[1]
+        return values, along(direction), jax.linear_transpose(along, inexact)(weights)[0]
 
     values, forward, pulled = everything(inexact, direction)
     return values, forward, pulled, direction, weights

@@ -14,9 +14,9 @@ from .systems import BALLS, SCREWS, UNIVERSALS, body_forces, problem, tree
 @pytest.mark.parametrize(
     ("joints", "n", "s", "drag"),
     [
-        (SCREWS, 7, 1, False),
         (SCREWS, 7, 2, True),
-        (UNIVERSALS, 5, 1, True),
+        pytest.param(SCREWS, 7, 1, False, marks=pytest.mark.slow),
+        pytest.param(UNIVERSALS, 5, 1, True, marks=pytest.mark.slow),
         pytest.param(SCREWS, 7, 3, False, marks=pytest.mark.slow),
         pytest.param(BALLS, 5, 1, True, marks=pytest.mark.slow),
         pytest.param(BALLS, 5, 2, False, marks=pytest.mark.slow),
@@ -47,7 +47,7 @@ def test_direction_solves_the_system_of_the_true_jacobian_and_its_transpose(join
     np.testing.assert_allclose(backward, b, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("s", [1, 2])
+@pytest.mark.parametrize("s", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_elimination_by_components_is_that_by_matrices(s):
     model = tree(7, 3, SCREWS)
     step, z = problem(model, s, 5, forces=body_forces(model, 7))
