@@ -42,8 +42,7 @@ def growth(rows: list[dict]) -> None:
         right.plot([r["n"] for r in known], [r["ad_over_own"] for r in known], "o-", color=color, label=label)
     chain = [row for row in rows if row["branching"] == 1]
     n = np.array([row["n"] for row in chain[-2:]], float)
-    left.loglog(n, 0.4 * chain[-1]["us"] * (n / n[-1]) ** 3, "k-", lw=1)
-    left.text(n.mean(), 0.28 * chain[-1]["us"] * (n.mean() / n[-1]) ** 3, "∝ N³, the output", fontsize=8)
+    left.loglog(n, 0.4 * chain[-1]["us"] * (n / n[-1]) ** 3, "k-", lw=1, label="∝ N³, the size of the output")
     left.set(xlabel="number of bodies N", ylabel="time, one world (µs)", title="all second derivatives of τ")
     right.set(xlabel="number of bodies N", ylabel="AD / closed form", title="speed-up over forward-over-forward AD")
     right.axhline(1, color="k", lw=1)
@@ -53,7 +52,7 @@ def growth(rows: list[dict]) -> None:
         axes.set_xscale("log", base=2)
         axes.set_xticks(ticks, [str(tick) for tick in ticks])
         axes.grid(alpha=0.3)
-        axes.legend(fontsize=8, frameon=False)
+        axes.legend(loc="upper left", fontsize=8, frameon=False)
     save(figure, "derivatives_growth.png")
 
 

@@ -163,7 +163,7 @@ ROBOTS = {
     "UR3": described("ur_description/urdf/ur3_robot.urdf", False),
     "Baxter": described("baxter_description/urdf/baxter.urdf", False),
     "HyQ": described("hyq_description/robots/hyq_no_sensors.urdf", True),
-    "humanoid": jaxsim.robots.humanoid,
+    "humanoid,\nAtlas size": jaxsim.robots.humanoid,
     "Talos": described("talos_data/robots/talos_reduced.urdf", True),
 }
 

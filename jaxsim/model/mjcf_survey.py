@@ -37,9 +37,10 @@ _NUMBERS = {
 }
 """The numbers that are read, by the kind of object: the prefix of their arrays in a compiled model, and their names."""
 
-
-_PER_Q = {"ref": "qpos0", "springref": "qpos_spring"}
 _PER_DOF = ("damping", "armature", "frictionloss")
+
+_FARTHEST = 1e6
+"""References are absorbed in placements, where larger ones would leave no digits for what is left of a coordinate."""
 
 
 def survey(mujoco, compiled, report: Report) -> None:
@@ -75,7 +76,7 @@ def _impossible(mujoco, m) -> Iterator[str]:
         for field in fields
     ]
     joint_of_q = np.searchsorted(m.jnt_qposadr, np.arange(m.nq), side="right") - 1
-    rows += [("joint", field, joint_of_q, getattr(m, name)) for field, name in _PER_Q.items()]
+    rows.append(("joint", "springref", joint_of_q, m.qpos_spring))
     rows += [("joint", field, m.dof_jntid, getattr(m, f"dof_{field}")) for field in _PER_DOF]
     for kind, field, owners, values in rows:
         good = np.abs(values) <= LARGEST
@@ -87,9 +88,11 @@ def _impossible(mujoco, m) -> Iterator[str]:
         yield f"gravity is {m.opt.gravity.tolist()}; give three finite numbers."
     axes = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
     lengths = np.linalg.norm(m.jnt_axis, axis=1)
-    flat = [j for j in range(m.njnt) if int(m.jnt_type[j]) in axes and not abs(lengths[j] - 1) < 1e-6]
-    if flat:
+    single = [j for j in range(m.njnt) if int(m.jnt_type[j]) in axes]
+    if flat := [j for j in single if not abs(lengths[j] - 1) < 1e-6]:
         yield f"the axis of joint {_names(mujoco, m, 'joint', flat)} has no direction; give a vector other than zero."
+    if far := [j for j in single if not abs(m.qpos0[m.jnt_qposadr[j]]) <= _FARTHEST]:
+        yield f"the ref of joint {_names(mujoco, m, 'joint', far)} is not within ±{_FARTHEST:g}; correct it."
 
 
 def _elements(mujoco, m) -> Iterator[str]:

@@ -40,9 +40,14 @@ KINDS = {
 }
 
 
+def slow(*names: str) -> list:
+    """Samples for the slow run."""
+    return [pytest.param(name, marks=pytest.mark.slow) for name in names]
+
+
 def slow_except(*quick: str) -> list:
     """Every sample, those not named marked as slow."""
-    return [name if name in quick else pytest.param(name, marks=pytest.mark.slow) for name in KINDS]
+    return [name if name in quick else slow(name)[0] for name in KINDS]
 
 
 @functools.cache

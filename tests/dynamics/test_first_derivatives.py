@@ -15,6 +15,7 @@ from tests.dynamics.derivative_samples import (
     plain_forward_dynamics,
     plain_inverse_dynamics,
     sample,
+    slow,
     slow_except,
 )
 
@@ -31,7 +32,7 @@ def test_inverse_dynamics(name):
         assert_close(actual, expected, 1e-12)
 
 
-@pytest.mark.parametrize("name", ["legs", *(pytest.param(x, marks=pytest.mark.slow) for x in ("balls", "charts"))])
+@pytest.mark.parametrize("name", ["legs", *slow("balls", "charts")])
 def test_forward_dynamics(name):
     model, *state = sample(name)
     d = jax.jit(jaxsim.forward_dynamics_derivatives)(model, *state)
@@ -97,7 +98,7 @@ def test_single_precision_far_from_the_origin():
         assert_close(x, y, 1e-5)
 
 
-@pytest.mark.parametrize("name", slow_except("legs"))
+@pytest.mark.parametrize("name", ["legs", *slow("balls", "charts")])
 def test_batches_equal_single_worlds(name):
     """A batch is swept, a single world is not."""
     model, *state = sample(name)

@@ -6,10 +6,10 @@ import jax.numpy as jnp
 import pytest
 
 import jaxsim
-from tests.dynamics.derivative_samples import assert_close, plain_forward_dynamics, plain_inverse_dynamics, sample
+from tests.dynamics.derivative_samples import assert_close, plain_forward_dynamics, plain_inverse_dynamics, sample, slow
 
 
-@pytest.mark.parametrize("name", ["legs", pytest.param("charts", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", ["legs", *slow("charts")])
 def test_regressor_times_parameters_is_inverse_dynamics(name):
     model, q, v, a, _ = sample(name)
     Y = jax.jit(jaxsim.inverse_dynamics_regressor)(model, q, v, a)
@@ -32,7 +32,7 @@ def with_parameters(model, d):
     return eqx.tree_at(lambda x: (x.mass, x.com, x.inertia), model, (m, c, J - about_origin(m, c)))
 
 
-@pytest.mark.parametrize("which", ["inverse", pytest.param("forward", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("which", ["inverse", *slow("forward")])
 def test_against_differentiation(which):
     model, q, v, x, f_ext = sample("legs")
     plain = plain_inverse_dynamics if which == "inverse" else plain_forward_dynamics

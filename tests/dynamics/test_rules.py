@@ -19,7 +19,7 @@ from tests.dynamics.derivative_samples import (
     plain_forward_dynamics,
     plain_inverse_dynamics,
     sample,
-    slow_except,
+    slow,
 )
 
 
@@ -58,23 +58,23 @@ def assert_both_modes_agree_with_differentiation(rule, plain, args, tolerance):
     assert_close(jnp.sum(weights_of(rule, *args) * along) / scale, sum(products) / scale, 1e-12)
 
 
-@pytest.mark.parametrize("name", slow_except("balls"))
+@pytest.mark.parametrize("name", ["balls", *slow("screws", "legs", "charts")])
 def test_inverse_dynamics(name):
     assert_both_modes_agree_with_differentiation(jaxsim.inverse_dynamics, plain_inverse_dynamics, sample(name), 1e-10)
 
 
-@pytest.mark.parametrize("name", ["legs", *(pytest.param(x, marks=pytest.mark.slow) for x in ("screws", "charts"))])
+@pytest.mark.parametrize("name", ["legs", *slow("charts")])
 def test_forward_dynamics(name):
     assert_both_modes_agree_with_differentiation(jaxsim.forward_dynamics, plain_forward_dynamics, sample(name), 1e-10)
 
 
-@pytest.mark.parametrize("name", ["legs", pytest.param("charts", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", ["legs", *slow("charts")])
 def test_mass_matrix(name):
     model, q, *_ = sample(name)
     assert_both_modes_agree_with_differentiation(jaxsim.mass_matrix, plain_mass_matrix, (model, q), 1e-11)
 
 
-@pytest.mark.parametrize("name", ["screws", pytest.param("balls", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", ["screws", *slow("balls")])
 def test_inverse_mass_product(name):
     model, q, v, *_ = sample(name)
     assert_both_modes_agree_with_differentiation(
@@ -158,7 +158,7 @@ def work(model, q, v, tau):
     return jnp.sum(jaxsim.inverse_dynamics(model, q, v, jaxsim.forward_dynamics(model, q, v, tau)) ** 2)
 
 
-@pytest.mark.parametrize("name", slow_except("balls"))
+@pytest.mark.parametrize("name", ["balls", *slow("charts")])
 def test_gradients_are_finite_at_rest_at_the_identity_and_at_pi(name):
     model, _, v, _, _ = sample(name)
     run = jax.jit(jax.grad(work, argnums=(1, 2, 3)))
