@@ -42,41 +42,51 @@ class Turning:
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
-class Bordered:
-    """The eliminated system: ``free`` factors J, ``columns`` is N, ``rows`` is G and ``inverse`` is (G N)⁺."""
+class Free:
+    """The step with given multipliers: the factors of J, and how the forces turn if they do."""
 
-    free: Any
+    factors: Any
     turning: Turning | None
-    columns: Array
-    rows: Array
-    inverse: Array
     recursive: bool = dataclasses.field(metadata={"static": True})
 
-    def solve_free(self, b: Float[Array, "s nv"]) -> Float[Array, "s nv"]:
-        """(J + E K Y)⁻¹ b: the step with given multipliers."""
-        x = _method(self.recursive).solve(self.free, b)
+    def solve(self, b: Float[Array, "s nv"]) -> Float[Array, "s nv"]:
+        """(J + E K Y)⁻¹ b."""
+        x = _method(self.recursive).solve(self.factors, b)
         if self.turning is None:
             return x
         moved = self.turning.inverse @ (self.turning.rows @ x.reshape(-1))
         return x - (self.turning.columns @ moved).reshape(x.shape)
 
 
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class Bordered:
+    """The eliminated system: the step with given multipliers, N as ``columns``, G as ``rows`` and (G N)⁺."""
+
+    free: Free
+    columns: Array
+    rows: Array
+    inverse: Array
+
+
+def factorise_free(problem: StepProblem, nodes: Nodes, z: Array, multipliers: Array, recursive: bool = True) -> Free:
+    """Eliminate the joints."""
+    factors = _method(recursive).factorise(problem, nodes, z)
+    return Free(factors, _turning(problem, nodes, z, multipliers, Free(factors, None, recursive)), recursive)
+
+
 def factorise(problem: StepProblem, nodes: Nodes, z: Array, multipliers: Array, recursive: bool = True) -> Bordered:
     """Eliminate the joints, then the constraints."""
-    free = _method(recursive).factorise(problem, nodes, z)
-    turning = _turning(problem, nodes, z, multipliers, lambda b: _method(recursive).solve(free, b))
+    free = factorise_free(problem, nodes, z, multipliers, recursive)
     rows = condition_rows(problem, nodes, z).reshape(multipliers.size, z.size)
-    empty = jnp.zeros((z.size, multipliers.size), z.dtype)
-    partial = Bordered(free, turning, empty, rows, empty, recursive)
-    columns = jax.vmap(partial.solve_free)(force_rows(problem, nodes, z)).reshape(multipliers.size, z.size).T
-    inverse, _ = pseudoinverse(rows @ columns)
-    return dataclasses.replace(partial, columns=columns, inverse=inverse)
+    columns = jax.vmap(free.solve)(force_rows(problem, nodes, z)).reshape(multipliers.size, z.size).T
+    return Bordered(free, columns, rows, pseudoinverse(rows @ columns)[0])
 
 
 def solve(factors: Bordered, b: Pair) -> Pair:
     """(δz, δλ) for the right-hand sides (b, c); linear, and JAX can transpose it."""
     rows, wanted = b
-    x = factors.solve_free(rows)
+    x = factors.free.solve(rows)
     multipliers = factors.inverse @ (factors.rows @ x.reshape(-1) - wanted.reshape(-1))
     return x - (factors.columns @ multipliers).reshape(x.shape), multipliers.reshape(wanted.shape)
 
@@ -109,7 +119,7 @@ def _method(recursive: bool) -> Any:
     return newton_direction if recursive else dense
 
 
-def _turning(problem: StepProblem, nodes: Nodes, z: Array, multipliers: Array, solve) -> Turning | None:
+def _turning(problem: StepProblem, nodes: Nodes, z: Array, multipliers: Array, free: Free) -> Turning | None:
     """How forces at the inner control points turn with the points; at the start of the step nothing moves."""
     model, constraints, s = problem.model, problem.constraints, problem.s
     if s == 1 or constraints.force_is_constant(model):
@@ -119,7 +129,7 @@ def _turning(problem: StepProblem, nodes: Nodes, z: Array, multipliers: Array, s
 
     def column(alpha: Array, by: Array) -> Array:
         f = jnp.zeros((s + 1, k, 3), z.dtype).at[alpha + 1].set(by)
-        return solve(pushed(problem, nodes, z, f)).reshape(-1)
+        return free.solve(pushed(problem, nodes, z, f)).reshape(-1)
 
     along = jnp.moveaxis(K.reshape(s - 1, k, 3, 3 * k), 3, 1)
     columns = jax.vmap(lambda alpha, by: jax.vmap(lambda by: column(alpha, by))(by))(jnp.arange(s - 1), along)

@@ -119,5 +119,5 @@ def _free_rows(z: Array, theta: tuple[StepProblem, Array, Array]) -> Array:
 
 def _free_inverses(z: Array, theta: tuple[StepProblem, Array, Array]):
     problem, multipliers, _ = theta
-    factors = bordered.factorise(problem, evaluate(problem, z, multipliers), z, multipliers)
-    return factors.solve_free, lambda c: jax.linear_transpose(factors.solve_free, z)(c)[0]
+    free = bordered.factorise_free(problem, evaluate(problem, z, multipliers), z, multipliers)
+    return free.solve, lambda c: jax.linear_transpose(free.solve, z)(c)[0]

@@ -39,7 +39,7 @@ def taken(system):
 
     def outcome(arguments):
         model, dt, q, v, tau = arguments
-        state, _ = step(model, Variational(dt, 4, forces, tolerance=1e-13), q, v, tau)
+        state, _ = step(model, Variational(dt, 2, forces, tolerance=1e-13), q, v, tau)
         return jnp.concatenate([state.q, state.v])
 
     at = model, jnp.asarray(0.05), q, v, tau
@@ -66,6 +66,7 @@ def taken(system):
     return values, forward, pulled, direction, weights
 
 
+@pytest.mark.slow
 def test_derivative_of_a_step_is_that_of_finite_differences(taken):
     values, forward, *_ = taken
     difference = (values[0] - 8 * values[1] + 8 * values[2] - values[3]) / 12e-4
@@ -73,6 +74,7 @@ def test_derivative_of_a_step_is_that_of_finite_differences(taken):
     np.testing.assert_allclose(forward, difference, rtol=1e-7, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_both_modes_of_differentiation_agree(taken):
     _, forward, pulled, direction, weights = taken
     leaves = zip(jax.tree.leaves(pulled), jax.tree.leaves(direction), strict=True)
@@ -80,6 +82,29 @@ def test_both_modes_of_differentiation_agree(taken):
     np.testing.assert_allclose(total, forward @ weights, rtol=1e-10)
 
 
+def test_gradient_of_a_step_is_that_of_finite_differences():
+    model, weights = jaxsim.robots.pendulum(2), jnp.array([0.3, -0.7, 0.5, 1.1])
+
+    @jax.jit
+    def gradient(q, v):
+        def loss(q, v, dt=0.05):
+            state, _ = step(model, Variational(dt, 2, tolerance=1e-13), q, v, None)
+            return jnp.concatenate([state.q, state.v]) @ weights
+
+        return jax.value_and_grad(loss, (0, 1))(q, v)
+
+    q, v, e = jnp.array([0.4, -0.9]), jnp.array([1.0, 0.5]), 1e-4
+    _, (by_q, by_v) = gradient(q, v)
+    for k in range(2):
+        d = e * jnp.eye(2)[k]
+        along_q = [gradient(q + c * d, v)[0] for c in (-2, -1, 1, 2)]
+        along_v = [gradient(q, v + c * d)[0] for c in (-2, -1, 1, 2)]
+        for values, expected in ((along_q, by_q[k]), (along_v, by_v[k])):
+            difference = (values[0] - 8 * values[1] + 8 * values[2] - values[3]) / (12 * e)
+            np.testing.assert_allclose(expected, difference, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.slow
 def test_linearisation_is_the_derivative_of_the_step(system):
     model, q, v, tau, forces = system
     integrator = Variational(0.05, 4, forces, tolerance=1e-13)
