@@ -1,6 +1,7 @@
-"""Shared by all tests: double precision, and a compiler that is in a hurry."""
+"""Shared by all tests: double precision, and a compiler that is in a hurry and remembers what it has compiled."""
 
 import os
+from pathlib import Path
 
 import jaxlib
 
@@ -13,3 +14,5 @@ if jaxlib.__version__.startswith("0.10."):
 import jax
 
 jax.config.update("jax_enable_x64", True)
+jax.config.update("jax_compilation_cache_dir", str(Path(__file__).parents[1] / ".pytest_cache" / "compiled"))
+jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.3)
