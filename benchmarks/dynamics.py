@@ -125,11 +125,12 @@ def summary(rows: list[Row], worlds: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="two models, few worlds, short repeats")
+    parser.add_argument("--models", nargs="+", choices=tuple(MODELS), help="only these models")
     options = parser.parse_args()
     jax.config.update("jax_enable_x64", True)
     seconds = 0.05 if options.quick else 1.0
     many = 64 if options.quick else 4096
-    names = ("chain 10", "quadruped") if options.quick else tuple(MODELS)
+    names = options.models or (("chain 10", "quadruped") if options.quick else tuple(MODELS))
     print(machine("pin"))
     table = Table(
         "model", "function", "worlds", "type", "ours µs", "1 core µs", "2 thr. µs", "vs 1 core", "vs 2 thr.", "compile",

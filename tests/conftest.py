@@ -12,7 +12,15 @@ if jaxlib.__version__.startswith("0.10."):
     os.environ["XLA_FLAGS"] = f"{_QUICK} {os.environ.get('XLA_FLAGS', '')}".strip()
 
 import jax
+import pytest
 
 jax.config.update("jax_enable_x64", True)
 jax.config.update("jax_compilation_cache_dir", str(Path(__file__).parents[1] / ".pytest_cache" / "compiled"))
 jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.3)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _forget():
+    """Compiled code would add up to gigabytes over all modules; what is needed again comes from the disk."""
+    yield
+    jax.clear_caches()

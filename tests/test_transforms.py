@@ -134,12 +134,13 @@ def test_one_compilation_serves_all_leaves(name):
     models, samples = worlds()
     function = jitted(name)
     function(one(models, 0), one(samples, 0))
+    traced = TRACES[name]
     function(one(models, 1), one(samples, 2))
     function(built_anew(), one(samples, 1))
     function(built_anew(), jax.tree.map(np.asarray, one(samples, 1)))
     moved = jaxsim.integrate(built_anew(), samples.q[0], samples.v[0])
     function(built_anew(), one(samples, 1)._replace(q=moved))
-    assert TRACES[name] == 1
+    assert TRACES[name] == traced > 0
 
 
 def test_simulations_are_not_compiled_again_when_only_leaves_change():
