@@ -105,6 +105,7 @@ def test_hessian(which):
     assert_trees_close(by_rule, by_plain, 1e-8)
 
 
+@pytest.mark.slow
 def test_hessian_reaches_the_closed_forms():
     """The Hessian by the rules is the contraction of the closed-form tensors."""
     model = jaxsim.robots.pendulum(links=3)
@@ -134,6 +135,7 @@ def test_second_order_in_every_mode():
     check_grads(jax.jit(everything), (q, v, x), order=2, modes=("fwd", "rev"), eps=1e-5, rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_transformations_compose():
     """jit, vmap, linearize, vjp, jacrev and jacfwd of one function agree."""
     model = jaxsim.robots.pendulum(links=2)
