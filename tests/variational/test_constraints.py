@@ -40,6 +40,7 @@ def constrained_problem(joints, n, s):
     return step, (z, jnp.asarray(np.random.default_rng(1).normal(size=(s, m))))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("joints", "n", "s"), [(SCREWS, 6, 2), pytest.param(BALLS, 4, 2, marks=pytest.mark.slow)])
 def test_direction_solves_the_true_jacobian_and_its_transpose(joints, n, s):
     step, at = constrained_problem(joints, n, s)

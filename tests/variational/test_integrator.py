@@ -82,6 +82,7 @@ def test_both_modes_of_differentiation_agree(taken):
     np.testing.assert_allclose(total, forward @ weights, rtol=1e-10)
 
 
+@pytest.mark.slow
 def test_gradient_of_a_step_is_that_of_finite_differences():
     model, weights = jaxsim.robots.pendulum(2), jnp.array([0.3, -0.7, 0.5, 1.1])
 
@@ -125,6 +126,7 @@ def test_linearisation_is_the_derivative_of_the_step(system):
     np.testing.assert_allclose(linear.B, B, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_solvers_find_the_same_step(system):
     model, q, v, tau, forces = system
     found = {}
@@ -137,6 +139,7 @@ def test_solvers_find_the_same_step(system):
     np.testing.assert_allclose(found["quasi-newton"], found["recursive"], atol=1e-9)
 
 
+@pytest.mark.slow
 def test_one_world_that_fails_keeps_its_state_and_leaves_the_others_alone():
     model, integrator = jaxsim.robots.pendulum(3), Variational(0.01, 2)
     q = jnp.full((2, 3), 0.3)
@@ -149,6 +152,7 @@ def test_one_world_that_fails_keeps_its_state_and_leaves_the_others_alone():
     assert after.t[1] == 0.0
 
 
+@pytest.mark.slow
 def test_single_precision_converges_to_single_precision():
     model = jaxsim.robots.pendulum(5)
     single = model.astype(jnp.float32)

@@ -11,6 +11,7 @@ from jaxsim.variational.residual import residual
 from .systems import BALLS, SCREWS, UNIVERSALS, body_forces, problem, tree
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("joints", "n", "s", "drag"),
     [
@@ -47,6 +48,7 @@ def test_direction_solves_the_system_of_the_true_jacobian_and_its_transpose(join
     np.testing.assert_allclose(backward, b, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("s", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_elimination_by_components_is_that_by_matrices(s):
     model = tree(7, 3, SCREWS)
