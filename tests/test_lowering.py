@@ -75,7 +75,7 @@ def marked(name):
     return pytest.param(name, marks=pytest.mark.slow) if long else name
 
 
-@pytest.mark.parametrize("name", map(marked, CASES))
+@pytest.mark.parametrize("name", [marked(name) for name in CASES])
 def test_it_lowers_without_the_host_and_without_doubles(name):
     arguments = single()
     with jax.enable_x64(False):
