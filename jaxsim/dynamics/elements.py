@@ -173,7 +173,7 @@ def per_velocity(model: Model, x: jax.Array) -> jax.Array:
     index = model.topology.elements.velocity
     if np.array_equal(index, np.arange(model.nv)):
         return x
-    return x[np.argsort(index, kind="stable")[: model.nv]]
+    return x[model.topology.moving]
 
 
 def per_body(model: Model, x: jax.Array) -> jax.Array:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float
 
 from ..dynamics.passive import passive_forces
@@ -44,7 +43,7 @@ def joint_rows(problem: StepProblem, nodes: Nodes) -> Float[Array, "s1 nv"]:
     carried = jnp.asarray(nodes.S.dot(nodes.mu))
     turned = jnp.asarray(nodes.twist.cross(nodes.S).dot(nodes.mu))
     pushed = jnp.asarray(nodes.S.dot(nodes.gamma))
-    per_v = _velocity_columns(model)
+    per_v = model.topology.moving
     momentum = carried[:, per_v] + model.armature * nodes.v
     force = jax.vmap(lambda q, v: passive_forces(model, q, v))(nodes.q, nodes.v) + problem.tau
     rho = (weights * turned + pushed)[:, per_v] + weights * force
@@ -59,8 +58,3 @@ def scale(problem: StepProblem, nodes: Nodes) -> Float[Array, ""]:
     terms = problem.p, nodes.S.dot(nodes.mu), nodes.S.dot(nodes.gamma), weights * problem.tau
     largest = jnp.stack([jnp.max(jnp.abs(jnp.asarray(term)), initial=0.0) for term in terms])
     return jnp.maximum(jnp.max(largest), jnp.finfo(nodes.q.dtype).tiny)
-
-
-def _velocity_columns(model) -> np.ndarray:
-    """For each velocity coordinate, its element."""
-    return np.argsort(model.topology.elements.velocity, kind="stable")[: model.nv]

@@ -3,7 +3,16 @@
 import random
 import xml.etree.ElementTree as ET
 
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
+
+REPEATABLE = settings(
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+"""The same examples in every run, however long one takes."""
 
 NUMBERS = (
     "nan",

@@ -8,11 +8,11 @@ import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 
 import jaxsim
 from jaxsim.model.placement import rotation_matrix
-from tests.model.mutations import damaged
+from tests.model.mutations import REPEATABLE, damaged
 from tests.model.weights import pseudo_inertia, total_pseudo_inertia
 
 URDF = """<robot name="r">
@@ -162,13 +162,7 @@ def test_the_undamaged_file_is_right():
         is_right(jaxsim.load_urdf(URDF, floating=True), URDF)
 
 
-QUICK = settings(
-    max_examples=150,
-    deadline=None,
-    derandomize=True,
-    database=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
+QUICK = settings(REPEATABLE, max_examples=150)
 
 
 @QUICK

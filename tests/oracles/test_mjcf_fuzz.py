@@ -4,11 +4,11 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 
 import jaxsim
 from jaxsim.model.placement import rotation_matrix
-from tests.model.mutations import damaged
+from tests.model.mutations import REPEATABLE, damaged
 from tests.model.weights import pseudo_inertia, total_pseudo_inertia
 
 mujoco = pytest.importorskip("mujoco")
@@ -105,13 +105,7 @@ def test_the_undamaged_file_is_right():
     assert judge(MJCF) == "loaded"
 
 
-QUICK = settings(
-    max_examples=80,
-    deadline=None,
-    derandomize=True,
-    database=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
+QUICK = settings(REPEATABLE, max_examples=80)
 
 
 @QUICK
