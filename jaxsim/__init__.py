@@ -1,5 +1,6 @@
 """A differentiable rigid-body physics engine in JAX, for people who need gradients they can trust."""
 
+from . import identification as identification
 from . import interop as interop
 from . import joints as joints
 from . import optimal as optimal

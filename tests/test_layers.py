@@ -22,6 +22,7 @@ LAYERS = (
     ("integrators",),
     ("rollout",),
     ("system",),
+    ("identification",),
     ("optimal",),
     # these stand side by side: none of them imports another, save the command line, which may use all
     ("envs",),

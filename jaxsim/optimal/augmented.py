@@ -18,20 +18,18 @@ class Multipliers(eqx.Module):
     penalty: Float[Array, ""]
 
 
-def path_constraints(problem: Problem, x: Array, u: Array, k: Array) -> tuple[Array, Array]:
+def path_constraints(problem: Problem, x: Array, u: Array, k: Array | int) -> tuple[Array, Array]:
     """h(x, u, k) and g(x, u, k)."""
-    return tuple(
-        jnp.zeros(0, x.dtype) if c is None else jnp.atleast_1d(c(x, u, k))
-        for c in (problem.equality, problem.inequality)
-    )
+    none = jnp.zeros(0, x.dtype)
+    h = none if problem.equality is None else jnp.atleast_1d(problem.equality(x, u, jnp.asarray(k)))
+    return h, none if problem.inequality is None else jnp.atleast_1d(problem.inequality(x, u, jnp.asarray(k)))
 
 
 def terminal_constraints(problem: Problem, x: Array) -> tuple[Array, Array]:
     """h_N(x) and g_N(x)."""
-    return tuple(
-        jnp.zeros(0, x.dtype) if c is None else jnp.atleast_1d(c(x))
-        for c in (problem.terminal_equality, problem.terminal_inequality)
-    )
+    none = jnp.zeros(0, x.dtype)
+    h = none if problem.terminal_equality is None else jnp.atleast_1d(problem.terminal_equality(x))
+    return h, none if problem.terminal_inequality is None else jnp.atleast_1d(problem.terminal_inequality(x))
 
 
 def constrained(problem: Problem) -> bool:

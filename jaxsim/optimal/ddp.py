@@ -1,9 +1,9 @@
 """Differential dynamic programming: full second order (``ddp``) and its Gauss–Newton form (``ilqr``).
 
 One iteration: derivatives along the trajectory, all steps at once (``expansion``); a Riccati recursion backward
-(``riccati``), with bounds on the controls (``box``); a nonlinear roll-out forward with a line search (``forward``). States
-that do not follow from the controls are allowed and their gaps are closed on the way. Constraints other than bounds are
-met by an augmented Lagrangian, whose multipliers are updated whenever the inner problem is nearly solved.
+(``riccati``), with bounds on the controls (``box``); a nonlinear roll-out forward with a line search (``forward``).
+States that do not follow from the controls are allowed and their gaps are closed on the way. Constraints other than
+bounds are met by an augmented Lagrangian, whose multipliers are updated whenever the inner problem is nearly solved.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ import jax.numpy as jnp
 from jaxtyping import Array
 
 from .augmented import Multipliers, constrained, no_multipliers, updated, violation
-from .expansion import Expansion, expand, stationarity
+from .expansion import Expansion, expand, gaps, stationarity
 from .forward import line_search
 from .problem import Problem
-from .riccati import Policy, backward, slope
+from .riccati import backward, slope
 from .solution import History, Solution, print_header, print_row
 
 _LARGEST = 1e10
@@ -38,6 +38,7 @@ class _Settings(NamedTuple):
 class _Iterate(eqx.Module):
     states: Array
     controls: Array
+    gap: Array
     multipliers: Multipliers
     gains: Array
     regularisation: Array
@@ -145,9 +146,12 @@ def _finish(problem: Problem, end: _Iterate) -> Solution:
 def _initial(problem: Problem, guess: Any, settings: _Settings) -> _Iterate:
     states, controls = problem.start(guess)
     dtype, f = states.dtype, problem.dynamics
+    feasible = not isinstance(guess, tuple) or guess[0] is None
+    gap = jnp.zeros((problem.steps + 1, f.ndx), dtype) if feasible else gaps(problem, states, controls)
     return _Iterate(
         states,
         controls,
+        gap,
         no_multipliers(problem, states, controls, settings.penalty),
         jnp.zeros((problem.steps, f.nu, f.ndx), dtype),
         jnp.asarray(settings.regularisation, dtype),
@@ -165,7 +169,7 @@ def _unfinished(it: _Iterate, settings: _Settings) -> Array:
 
 
 def _iteration(problem: Problem, it: _Iterate, settings: _Settings) -> _Iterate:
-    e = expand(problem, it.states, it.controls, it.multipliers, settings.second)
+    e = expand(problem, it.states, it.controls, it.gap, it.multipliers, settings.second)
     policy, mu, merit_weight, descent = _direction(problem, it, e, settings)
     states, controls, alpha, accepted = line_search(
         problem, it.states, it.controls, it.multipliers, e.gap, policy, descent, merit_weight
@@ -185,8 +189,12 @@ def _iteration(problem: Problem, it: _Iterate, settings: _Settings) -> _Iterate:
         taken = taken & ~renew
     failed = ~taken & ~solved & ~renew & (mu >= _LARGEST)
     mu = jnp.where(taken, jnp.where(alpha > 0.25, _lower(mu), mu), jnp.where(renew | solved, mu, _raise(mu)))
+    moved, stayed = (states, controls, (1.0 - alpha) * it.gap), (it.states, it.controls, it.gap)
+    states, controls, rest = _where(taken, moved, stayed)
     return _Iterate(
-        *_where(taken, (states, controls), (it.states, it.controls)),
+        states,
+        controls,
+        rest,
         multipliers,
         policy.gains,
         mu,
@@ -218,7 +226,7 @@ def _direction(problem: Problem, it: _Iterate, e: Expansion, settings: _Settings
 
     # the curvature of the dynamics is given up first, then μ grows
     def weaker(carry):
-        policy, weight, mu = carry
+        _, weight, mu = carry
         mu = jnp.where(weight > 0.0, mu, _raise(mu)) if settings.second else _raise(mu)
         return backward(e, 0.0 * weight, mu, room), 0.0 * weight, mu
 
@@ -240,7 +248,7 @@ def _tests(it: _Iterate, e: Expansion, gradient, gap, broken, descent, settings:
     tolerance = max(settings.tolerance, 1e2 * eps)
     n = e.costate.shape[-1]
     scale = 1.0 + jnp.max(jnp.abs(e.gradient[:, n:]))
-    rounding = jnp.abs(descent) <= 10.0 * eps * (1.0 + jnp.sum(jnp.abs(e.gradient[:, n:] * it.controls)))
+    rounding = jnp.abs(descent) <= 1e-3 * eps * (1.0 + jnp.sum(jnp.abs(e.gradient[:, n:] * it.controls)))
     closed = gap <= tolerance * (1.0 + jnp.max(jnp.abs(it.states)))
     flat = (gradient <= tolerance * scale) | rounding
     met = broken <= max(settings.constraint_tolerance, 1e2 * eps)

@@ -49,7 +49,7 @@ def line_search(
     slope: Float[Array, ""],
     weight: Float[Array, ""],
 ) -> tuple[Array, Array, Float[Array, ""], Bool[Array, ""]]:
-    """States, controls, α and whether any α lowers the merit J + ν Σ|gap| by Armijo's rule, slope being its derivative."""
+    """States, controls, α, and whether any α lowers the merit J + ν Σ|gap|, of the given slope, by Armijo's rule."""
     size = jnp.sum(jnp.abs(gap))
     merit = total_cost(problem, states, controls, multipliers) + weight * size
     alphas = 0.5 ** jnp.arange(LENGTHS, dtype=states.dtype)

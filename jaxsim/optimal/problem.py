@@ -102,21 +102,10 @@ class Problem(eqx.Module):
         return states, controls
 
 
-class Tracking(eqx.Module):
-    """½ Σ w_x (x ⊖ goal)² + ½ Σ w_u u²: the usual cost, running or terminal.
-
-    Attributes:
-        dynamics: whose manifold x lies on.
-        goal: the state to reach.
-        state_weight: w_x, a number or one for each of the ndx tangent coordinates.
-        control_weight: w_u, a number or one for each control.
-    """
-
-    dynamics: Any
-    goal: Float[Array, " nx"]
-    state_weight: float | Float[Array, " ndx"] = 1.0
-    control_weight: float | Float[Array, " nu"] = 0.0
-
-    def __call__(self, x: Array, u: Array | None = None, k: Array | None = None) -> Array:
-        cost = 0.5 * jnp.sum(self.state_weight * self.dynamics.difference(self.goal, x) ** 2)
-        return cost if u is None else cost + 0.5 * jnp.sum(self.control_weight * u**2)
+def inward(controls: Array, gradient: Array, bounds: tuple[Array, Array] | None) -> Array:
+    """The gradient without what points out of the bounds at them: zero at a minimum within the bounds."""
+    if bounds is None:
+        return gradient
+    low, high = bounds
+    blocked = ((controls <= low) & (gradient > 0)) | ((controls >= high) & (gradient < 0))
+    return jnp.where(blocked, 0.0, gradient)

@@ -1,0 +1,93 @@
+"""Direct transcription: counts, structure, derivatives; agreement of Ipopt, DDP and shooting."""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxsim
+from jaxsim import Dynamics, optimal
+from jaxsim.optimal import HermiteSimpsonScheme, ImplicitEulerScheme, VariationalScheme
+
+N, n = 5, 2
+
+
+def pendulum(steps=N, **options) -> optimal.Problem:
+    """Two links, both driven, from hanging to a quarter turn."""
+    f = Dynamics(jaxsim.robots.pendulum(n), jaxsim.Variational(0.1, order=2))
+    goal = f.state([0.8, -0.4])
+    return optimal.Problem(
+        f, f.state(), steps, optimal.Tracking(f, goal, 0.1, 0.01), optimal.Tracking(f, goal, 10.0), **options
+    )
+
+
+@pytest.mark.parametrize(
+    ("scheme", "variables", "constraints"),
+    [
+        (VariationalScheme(order=4, hold="linear"), (4 * N + 3) * n, 3 * N * n),
+        (HermiteSimpsonScheme(hold="linear"), (6 * N + 3) * n, 4 * N * n),
+        (HermiteSimpsonScheme(hold="linear", implicit=True), (8 * N + 4) * n, (6 * N + 1) * n),
+    ],
+    ids=["variational", "explicit", "implicit"],
+)
+def test_counts_of_fan_et_al_table_1(scheme, variables, constraints):
+    program = optimal.transcribe(pendulum(), scheme)
+    assert program.num_variables == variables
+    assert program.num_constraints == constraints
+
+
+def test_structure_and_derivatives():
+    """The sparse derivatives, put in their places, are those of the plain functions."""
+    problem = pendulum(inequality=lambda x, u, k: x[:1] * u[0], terminal_equality=lambda x: x[2:], upper=7.0)
+    program = optimal.transcribe(problem, ImplicitEulerScheme())
+    rng = np.random.default_rng(0)
+    w = jnp.asarray(rng.normal(size=program.num_variables))
+    y = jnp.asarray(rng.normal(size=program.num_constraints))
+
+    @jax.jit
+    def all_of(w, y):
+        c = jax.jacrev(program.constraints)(w)
+        lagrangian = jax.jacfwd(jax.grad(lambda w: 0.3 * program.objective(w) + y @ program.constraints(w)))(w)
+        mine = program.jacobian(w), program.hessian(w, y, 0.3), program.gradient(w)
+        return mine, (c, lagrangian, jax.grad(program.objective)(w))
+
+    (jacobian, hessian, gradient), dense = all_of(w, y)
+    full = np.zeros((y.size, w.size))
+    full[program.jacobian_structure()] = jacobian
+    np.testing.assert_allclose(full, dense[0], atol=1e-12)
+    upper = np.zeros((w.size, w.size))
+    upper[program.hessian_structure()] = hessian
+    np.testing.assert_allclose(upper, np.triu(dense[1]), atol=1e-11)
+    np.testing.assert_allclose(gradient, dense[2], atol=1e-13)
+    low, high = program.bounds()
+    assert np.sum(low == high) == 4
+    assert np.sum(high == 7.0) == N * n
+    assert np.sum(np.isinf(program.constraint_bounds()[0])) == N
+
+
+def test_ddp_transcription_and_shooting_find_the_same_optimum():
+    pytest.importorskip("casadi")
+    problem = pendulum(10, lower=-6.0, upper=6.0)
+    by_ddp = optimal.ddp(problem, tolerance=1e-9)
+    by_ipopt = optimal.collocate(problem, scheme=VariationalScheme(order=2), tolerance=1e-10)
+    by_shooting = optimal.shoot(dataclasses.replace(problem, lower=None, upper=None), tolerance=1e-7)
+    unbounded = optimal.ddp(dataclasses.replace(problem, lower=None, upper=None), tolerance=1e-9)
+    assert bool(by_ddp.converged & by_ipopt.converged & by_shooting.converged)
+    assert np.any(np.abs(by_ddp.controls) == 6.0)
+    np.testing.assert_allclose(by_ipopt.cost, by_ddp.cost, rtol=1e-7)
+    np.testing.assert_allclose(by_ipopt.controls, by_ddp.controls, atol=1e-5)
+    np.testing.assert_allclose(by_shooting.cost, unbounded.cost, rtol=1e-9)
+    np.testing.assert_allclose(by_shooting.controls, unbounded.controls, atol=1e-5)
+
+
+def test_what_transcription_refuses():
+    f = Dynamics(jaxsim.robots.quadruped(), jaxsim.SemiImplicitEuler(0.01))
+    problem = optimal.Problem(f, f.state(), 3, optimal.Tracking(f, f.state()))
+    with pytest.raises(ValueError, match="needs flat coordinates"):
+        optimal.transcribe(problem)
+    with pytest.raises(ValueError, match="There is no hold 'cubic'"):
+        VariationalScheme(hold="cubic")
+    with pytest.raises(ValueError, match="shoot knows no constraints"):
+        optimal.shoot(pendulum(terminal_equality=lambda x: x))
