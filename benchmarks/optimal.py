@@ -2,7 +2,7 @@
 
 A seven-axis arm moves its hand to a point within 0.5 s, from zero controls; both methods use Gauss–Newton Hessians and
 symplectic Euler steps and stop at the same cost. Run from the root of the repository: ``python -m benchmarks.optimal``
-(needs the extra ``peers``).
+(needs the extra ``crocoddyl``).
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ def ours() -> optimal.Problem:
 
 def theirs(model: pin.Model):
     """The same problem for Crocoddyl."""
+    frame = model.addFrame(pin.Frame("hand", model.njoints - 1, 0, pin.SE3.Identity(), pin.FrameType.OP_FRAME))
     state = crocoddyl.StateMultibody(model)
     actuation = crocoddyl.ActuationModelFull(state)
-    frame = model.addFrame(pin.Frame("hand", model.njoints - 1, 0, pin.SE3.Identity(), pin.FrameType.OP_FRAME))
     reach = crocoddyl.CostModelResidual(
         state, crocoddyl.ResidualModelFrameTranslation(state, frame, np.array(TARGET), actuation.nu)
     )

@@ -11,6 +11,7 @@ from .problem import Problem as Problem
 from .schemes import AbstractScheme as AbstractScheme
 from .schemes import HermiteSimpsonScheme as HermiteSimpsonScheme
 from .schemes import ImplicitEulerScheme as ImplicitEulerScheme
+from .schemes import StepScheme as StepScheme
 from .schemes import VariationalScheme as VariationalScheme
 from .shooting import shoot as shoot
 from .solution import History as History

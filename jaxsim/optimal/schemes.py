@@ -192,6 +192,37 @@ class HermiteSimpsonScheme(AbstractScheme):
         return part(x0, self.hold == "linear"), part(0.5 * (x0 + x1), True)
 
 
+class StepScheme(AbstractScheme):
+    """Any integrator as defects, x₁ − f(x₀, u): multiple shooting with one step an interval.
+
+    Attributes:
+        hold: only "constant".
+    """
+
+    hold: str = eqx.field(default="constant", static=True)
+
+    def __check_init__(self):
+        _check_hold(self.hold, ("constant",))
+
+    def knot_sizes(self, f):
+        return {"x": f.nx}
+
+    def interior_sizes(self, f):
+        return {"u": f.nu}
+
+    def state(self, f, knot):
+        return knot["x"]
+
+    def defects(self, f, start, inner, end):
+        return end["x"] - f(start["x"], inner["u"])
+
+    def samples(self, f, start, inner, end):
+        return [(1.0, start["x"], inner["u"])]
+
+    def guess(self, f, x0, x1, u):
+        return {"x": x0}, {"u": u}
+
+
 class ImplicitEulerScheme(AbstractScheme):
     """q₁ = q₀ + h v₁ and ID(q₁, v₁, (v₁ − v₀)/h) = τ: first order, without any solve.
 

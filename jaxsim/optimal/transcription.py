@@ -227,8 +227,8 @@ def transcribe(problem: Problem, scheme: AbstractScheme | None = None) -> Nonlin
     """A problem as a sparse nonlinear program, by default with the DEL equations of second order as defects.
 
     Args:
-        problem: the problem; of its integrator only the time step counts.
-        scheme: ``VariationalScheme``, ``HermiteSimpsonScheme`` or ``ImplicitEulerScheme``.
+        problem: the problem; of its integrator only the time step counts, save for ``StepScheme``.
+        scheme: ``VariationalScheme``, ``HermiteSimpsonScheme``, ``ImplicitEulerScheme`` or ``StepScheme``.
     """
     if not all(joint.is_euclidean for joint in problem.dynamics.model.joints):
         raise ValueError("Transcription needs flat coordinates; use ddp for quaternion joints, or EulerSpherical ones.")

@@ -43,6 +43,7 @@ def test_ddp_swings_the_cartpole_up_and_ends_quadratically(problem, solution, ca
     assert gradient[-1] < 1e-10
 
 
+@pytest.mark.slow
 def test_ilqr_finds_the_same_but_only_linearly(problem, solution):
     slow = optimal.ilqr(problem, solution.controls + 0.05 * jnp.cos(jnp.arange(50.0))[:, None], tolerance=1e-9)
     quick = optimal.ddp(problem, solution.controls + 0.05 * jnp.cos(jnp.arange(50.0))[:, None], tolerance=1e-10)
@@ -52,6 +53,7 @@ def test_ilqr_finds_the_same_but_only_linearly(problem, solution):
     assert int(slow.iterations) > 1.5 * int(quick.iterations)
 
 
+@pytest.mark.slow
 def test_many_problems_at_once(problem):
     starts = jnp.stack([problem.x0, problem.x0.at[1].set(2.5)])
     batch = jax.jit(jax.vmap(lambda x0: optimal.ilqr(dataclasses.replace(problem, x0=x0), tolerance=1e-5)))(starts)
@@ -61,6 +63,7 @@ def test_many_problems_at_once(problem):
     np.testing.assert_allclose(batch.cost[1], alone.cost, rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_bounds_gaps_and_constraints_together():
     """A guess that does not fit, a weak motor, a wall beside the track, and an end that must be met exactly."""
     goal = jnp.array([0.0, jnp.pi, 0.0, 0.0])

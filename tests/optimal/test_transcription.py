@@ -1,7 +1,5 @@
 """Direct transcription: counts, structure, derivatives; agreement of Ipopt, DDP and shooting."""
 
-import dataclasses
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -16,7 +14,7 @@ N, n = 5, 2
 
 def pendulum(steps=N, **options) -> optimal.Problem:
     """Two links, both driven, from hanging to a quarter turn."""
-    f = Dynamics(jaxsim.robots.pendulum(n), jaxsim.Variational(0.1, order=2))
+    f = Dynamics(jaxsim.robots.pendulum(n), jaxsim.SemiImplicitEuler(0.1))
     goal = f.state([0.8, -0.4])
     return optimal.Problem(
         f, f.state(), steps, optimal.Tracking(f, goal, 0.1, 0.01), optimal.Tracking(f, goal, 10.0), **options
@@ -67,19 +65,30 @@ def test_structure_and_derivatives():
     assert np.sum(np.isinf(program.constraint_bounds()[0])) == N
 
 
-def test_ddp_transcription_and_shooting_find_the_same_optimum():
+@pytest.mark.slow
+def test_ilqr_transcription_and_shooting_find_the_same_optimum():
     pytest.importorskip("casadi")
-    problem = pendulum(10, lower=-6.0, upper=6.0)
-    by_ddp = optimal.ddp(problem, tolerance=1e-9)
-    by_ipopt = optimal.collocate(problem, scheme=VariationalScheme(order=2), tolerance=1e-10)
-    by_shooting = optimal.shoot(dataclasses.replace(problem, lower=None, upper=None), tolerance=1e-7)
-    unbounded = optimal.ddp(dataclasses.replace(problem, lower=None, upper=None), tolerance=1e-9)
-    assert bool(by_ddp.converged & by_ipopt.converged & by_shooting.converged)
-    assert np.any(np.abs(by_ddp.controls) == 6.0)
-    np.testing.assert_allclose(by_ipopt.cost, by_ddp.cost, rtol=1e-7)
-    np.testing.assert_allclose(by_ipopt.controls, by_ddp.controls, atol=1e-5)
-    np.testing.assert_allclose(by_shooting.cost, unbounded.cost, rtol=1e-9)
-    np.testing.assert_allclose(by_shooting.controls, unbounded.controls, atol=1e-5)
+    problem = pendulum(10)
+    by_ilqr = optimal.ilqr(problem, tolerance=1e-10)
+    by_ipopt = optimal.collocate(problem, scheme=optimal.StepScheme(), tolerance=1e-10)
+    by_shooting = optimal.shoot(problem, tolerance=1e-8)
+    assert bool(by_ilqr.converged & by_ipopt.converged & by_shooting.converged)
+    for other in (by_ipopt, by_shooting):
+        np.testing.assert_allclose(other.cost, by_ilqr.cost, rtol=1e-10)
+        np.testing.assert_allclose(other.controls, by_ilqr.controls, atol=1e-6)
+
+
+@pytest.mark.slow
+def test_the_solution_of_the_variational_program_is_a_simulation():
+    """The knots that Ipopt finds are those that the integrator steps through, and the bounds hold."""
+    pytest.importorskip("casadi")
+    problem = pendulum(8, lower=-4.0, upper=4.0)
+    found = optimal.collocate(problem, scheme=VariationalScheme(order=4), tolerance=1e-10)
+    assert bool(found.converged)
+    assert np.max(np.abs(found.controls)) < 4.0 + 1e-7
+    integrator = jaxsim.Variational(0.1, order=4)
+    run = jaxsim.simulate(problem.dynamics.model, jnp.zeros(n), integrator=integrator, control=found.controls)
+    np.testing.assert_allclose(jnp.concatenate([run.q, run.v], axis=1), found.states, atol=1e-7)
 
 
 def test_what_transcription_refuses():
