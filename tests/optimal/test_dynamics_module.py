@@ -71,3 +71,23 @@ def test_a_network_learns_through_the_dynamics():
 
     _, losses = jax.jit(lambda p: jax.lax.scan(train, (p, method.init(p)), length=150))(params)
     assert losses[-1] < 0.25 * losses[0]
+
+
+@pytest.mark.parametrize("method", [SemiImplicitEuler(0.05), jaxsim.RungeKutta4(0.05)], ids=["euler", "runge-kutta"])
+def test_second_derivatives_through_a_loop(method):
+    """The Hessian of a roll-out against differences of its gradient: JAX drops custom rules in scans the second time."""
+    f = Dynamics(jaxsim.robots.cartpole(), method, driven=["cart"])
+
+    def cost(u):
+        def step(x, u):
+            after = f(x, u)
+            return after, after @ after
+
+        return jnp.sum(jax.lax.scan(step, f.state([0.1, 0.5], [0.3, -0.2]), u)[1])
+
+    u, d, h = jnp.array([[0.5], [-1.0], [2.0]]), jnp.array([[1.0], [0.3], [-0.7]]), 1e-5
+    slope = jax.jit(jax.grad(cost))
+    product = jax.jit(lambda u: jax.jvp(jax.grad(cost), (u,), (d,))[1])(u)
+    central = (slope(u + h * d) - slope(u - h * d)) / (2 * h)
+    assert np.max(np.abs(central)) > 0.01
+    np.testing.assert_allclose(product, central, atol=1e-8)
