@@ -75,7 +75,7 @@ def test_a_network_learns_through_the_dynamics():
 
 @pytest.mark.parametrize("method", [SemiImplicitEuler(0.05), jaxsim.RungeKutta4(0.05)], ids=["euler", "runge-kutta"])
 def test_second_derivatives_through_a_loop(method):
-    """The Hessian of a roll-out against differences of its gradient: JAX drops custom rules in scans the second time."""
+    """The Hessian of a roll-out against differences of its gradient: JAX drops custom rules in nested scans."""
     f = Dynamics(jaxsim.robots.cartpole(), method, driven=["cart"])
 
     def cost(u):
