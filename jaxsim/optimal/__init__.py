@@ -1,5 +1,6 @@
 """Optimal control: one ``Problem``, several ways to solve it, each with a ``Solution``."""
 
+from .contact import ContactScheme as ContactScheme
 from .costs import AbstractLeastSquares as AbstractLeastSquares
 from .costs import LeastSquares as LeastSquares
 from .costs import Tracking as Tracking

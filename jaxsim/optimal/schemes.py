@@ -62,6 +62,15 @@ class AbstractScheme(eqx.Module):
     def guess(self, f: Any, x0: Array, x1: Array, u: Array) -> tuple[Part, Part]:
         """A knot at x0 and the interior of the step to x1."""
 
+    def inequalities(self, f: Any, start: Part, inner: Part, end: Part) -> Array:
+        """What must not be positive in a step; nothing by default."""
+        return jnp.zeros(0, f.model.dtype)
+
+    @property
+    def nonnegative(self) -> tuple[str, ...]:
+        """The variables of interiors that must not be negative."""
+        return ()
+
     def end_rows(self, f: Any, knot: Part) -> Array:
         """Equations at the last knot alone; none by default."""
         return jnp.zeros(0, f.model.dtype)

@@ -18,9 +18,9 @@ from .schemes import AbstractScheme, Part, VariationalScheme
 class NonlinearProgram(eqx.Module):
     """min F(w) with c_low ≤ c(w) ≤ c_high and w_low ≤ w ≤ w_high, sparse, for a solver.
 
-    w = (knot₀, interior₀, knot₁, interior₁, …, knot_N). The rows of c are those of stage 0, 1, … (defects, then h and
-    g) and then those of the end. Derivatives come stage by stage, as dense blocks along the diagonal;
-    ``jacobian_structure`` and ``hessian_structure`` say where their values belong.
+    w = (knot₀, interior₀, knot₁, interior₁, …, knot_N). The rows of c are those of stage 0, 1, … (defects; h; g with the
+    inequalities of the scheme) and then those of the end. Derivatives come stage by stage, as dense blocks along the
+    diagonal; ``jacobian_structure`` and ``hessian_structure`` say where their values belong.
 
     Attributes:
         problem: the problem.
@@ -116,6 +116,12 @@ class NonlinearProgram(eqx.Module):
                 if "u" in sizes:
                     at = offset + _place(sizes, "u") + (knot + inner) * np.arange(count)[:, None] + np.arange(f.nu)
                     low[at], high[at] = controls
+        sizes = self.scheme.interior_sizes(f)
+        for name in self.scheme.nonnegative:
+            at = (
+                knot + _place(sizes, name) + (knot + inner) * np.arange(problem.steps)[:, None] + np.arange(sizes[name])
+            )
+            low[at] = 0.0
         fixed = sum(size for name, size in self.scheme.knot_sizes(f).items() if name in ("q", "p", "x"))
         start, _ = self.scheme.guess(f, problem.x0, problem.x0, jnp.zeros(f.nu, problem.x0.dtype))
         low[:fixed] = high[:fixed] = np.asarray(_flat(start))[:fixed]
@@ -181,7 +187,9 @@ class NonlinearProgram(eqx.Module):
         f, (start, inner, end) = self.problem.dynamics, self._parts(s)
         u = inner["u"] if self.scheme.hold == "constant" else start["u"]
         x = self.scheme.state(f, start) if self._has_path else jnp.zeros(f.nx, s.dtype)
-        return self.scheme.defects(f, start, inner, end), *path_constraints(self.problem, x, u, k)
+        h, g = path_constraints(self.problem, x, u, k)
+        step = start, inner, end
+        return self.scheme.defects(f, *step), h, jnp.concatenate([self.scheme.inequalities(f, *step), g])
 
     @property
     def _has_path(self) -> bool:

@@ -100,3 +100,26 @@ def test_what_transcription_refuses():
         VariationalScheme(hold="cubic")
     with pytest.raises(ValueError, match="shoot knows no constraints"):
         optimal.shoot(pendulum(terminal_equality=lambda x: x))
+
+
+@pytest.mark.slow
+def test_a_block_lands_and_slides_to_rest():
+    """Where contact begins and slipping ends is found by the solver; the times are those of the closed form."""
+    pytest.importorskip("casadi")
+    builder = jaxsim.ModelBuilder()
+    slide = builder.add_body("slide", 0, jaxsim.Prismatic("x"), None, jaxsim.BodyInertia.sphere(1e-3, 0.01))
+    builder.add_body("block", slide, jaxsim.Prismatic("z"), None, jaxsim.BodyInertia.sphere(1.0, 0.1))
+    f = Dynamics(builder.build(), jaxsim.SemiImplicitEuler(0.02), driven=["slide"])
+    start, steps = f.state([0.0, 0.05], [1.0, 0.0]), 25
+    problem = optimal.Problem(f, start, steps, lambda x, u, k: 0.5 * u[0] ** 2)
+    scheme = optimal.ContactScheme((2,), jnp.zeros((1, 3)), friction=0.5, relaxation=1e-7)
+    found = optimal.collocate(problem, scheme=scheme, tolerance=1e-9)
+    assert bool(found.converged)
+    q, v = f.split(found.states)
+    assert np.min(q[:, 1]) > -1e-7
+    np.testing.assert_allclose(q[-1, 1], 0.0, atol=1e-4)
+    landing = int(np.argmax(q[:, 1] < 1e-4))
+    assert abs(landing * 0.02 - (2 * 0.05 / 9.81) ** 0.5) < 0.03
+    # the impact takes 1 m/s of fall, and with it 0.5 m/s of slip; then friction stops the rest at 0.5 g
+    np.testing.assert_allclose(v[landing - 1, 0], 1.0, atol=1e-3)
+    np.testing.assert_allclose(v[-1], 0.0, atol=1e-2)
