@@ -18,7 +18,7 @@ from .schemes import AbstractScheme, Part, VariationalScheme
 class NonlinearProgram(eqx.Module):
     """min F(w) with c_low ≤ c(w) ≤ c_high and w_low ≤ w ≤ w_high, sparse, for a solver.
 
-    w = (knot₀, interior₀, knot₁, interior₁, …, knot_N). The rows of c are those of stage 0, 1, … (defects; h; g with the
+    w = (knot₀, interior₀, knot₁, interior₁, …, knot_N). The rows of c are those of stage 0, 1, … (defects; h; g and the
     inequalities of the scheme) and then those of the end. Derivatives come stage by stage, as dense blocks along the
     diagonal; ``jacobian_structure`` and ``hessian_structure`` say where their values belong.
 
