@@ -19,6 +19,11 @@ def cartpole(**options) -> optimal.Problem:
     return optimal.Problem(f, f.state(), 50, running, optimal.Tracking(f, goal, 100.0), **options)
 
 
+def last_gradients(solution) -> np.ndarray:
+    n = int(solution.iterations)
+    return np.asarray(solution.history.gradient)[n - 5 : n]
+
+
 @pytest.fixture(scope="module")
 def problem():
     return cartpole()
@@ -33,21 +38,25 @@ def test_ddp_swings_the_cartpole_up_and_ends_quadratically(problem, solution, ca
     assert bool(solution.converged)
     np.testing.assert_allclose(solution.states[-1], problem.terminal.goal, atol=0.05)
     np.testing.assert_allclose(solution.states[1:], problem.rollout(solution.controls)[1:], atol=1e-10)
-    n = int(solution.iterations)
-    gradient = np.asarray(solution.history.gradient)[:n]
+    gradient = last_gradients(solution)
     with capsys.disabled():
-        print("\nddp, |dJ/du|:", " ".join(f"{g:.1e}" for g in gradient[-6:]))
-    # once it is small, each gradient is bounded by a constant times the square of the one before
-    small = np.flatnonzero((gradient[:-1] < 1e-2) & (gradient[1:] > 1e-11))
-    assert np.all(gradient[small + 1] < 0.1 * gradient[small])
-    assert gradient[-1] < 1e-10
+        print("\nddp, the last |dJ/du|:", " ".join(f"{g:.1e}" for g in gradient))
+    # quadratic: the factors themselves fall
+    factors = gradient[1:] / gradient[:-1]
+    assert factors[-1] < 1e-2
+    assert factors[-1] * factors[-2] < 1e-4
+    assert gradient[-1] < 1e-9
 
 
 @pytest.mark.slow
-def test_ilqr_finds_the_same_but_only_linearly(problem, solution):
-    slow = optimal.ilqr(problem, solution.controls + 0.05 * jnp.cos(jnp.arange(50.0))[:, None], tolerance=1e-9)
-    quick = optimal.ddp(problem, solution.controls + 0.05 * jnp.cos(jnp.arange(50.0))[:, None], tolerance=1e-10)
+def test_ilqr_finds_the_same_but_only_linearly(problem, solution, capsys):
+    nearby = solution.controls + 0.05 * jnp.cos(jnp.arange(50.0))[:, None]
+    slow, quick = optimal.ilqr(problem, nearby, tolerance=1e-9), optimal.ddp(problem, nearby, tolerance=1e-9)
+    gradient = last_gradients(slow)
+    with capsys.disabled():
+        print("\nilqr, the last |dJ/du|:", " ".join(f"{g:.1e}" for g in gradient))
     assert bool(slow.converged)
+    assert np.all(gradient[1:] > 0.02 * gradient[:-1])
     np.testing.assert_allclose(slow.cost, solution.cost, rtol=1e-10)
     np.testing.assert_allclose(slow.controls, solution.controls, atol=1e-6)
     assert int(slow.iterations) > 1.5 * int(quick.iterations)
