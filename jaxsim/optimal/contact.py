@@ -9,6 +9,7 @@ from __future__ import annotations
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from ..dynamics import forward_kinematics
@@ -30,15 +31,15 @@ class ContactScheme(AbstractScheme):
         hold: see ``AbstractScheme``.
     """
 
-    bodies: tuple[int, ...] = eqx.field(static=True)
-    points: Float[Array, "c 3"]
+    bodies: tuple[int, ...] = eqx.field(default=(), static=True)
+    points: Float[Array, "c 3"] | tuple[()] = ()
     friction: float | Array = 0.7
     relaxation: float | Array = 1e-6
     hold: str = eqx.field(default="constant", static=True)
 
     @property
     def _free(self) -> VariationalScheme:
-        return VariationalScheme(2, self.hold)
+        return VariationalScheme(order=2, hold=self.hold)
 
     def knot_sizes(self, f):
         return self._free.knot_sizes(f)
@@ -56,8 +57,10 @@ class ContactScheme(AbstractScheme):
 
     def _positions(self, f, q: Array) -> Array:
         poses = forward_kinematics(f.model, q)
-        at = jnp.array(self.bodies)
-        return poses.position[at] + jnp.einsum("cij,cj->ci", poses.rotation[at], jnp.asarray(self.points))
+        at = np.array(self.bodies, int)
+        return poses.position[at] + jnp.einsum(
+            "cij,cj->ci", poses.rotation[at], jnp.asarray(self.points, q.dtype).reshape(-1, 3)
+        )
 
     def defects(self, f, start, inner, end):
         """The DEL equations with the contact impulses Jᵀ(λ n + D β) added to the momentum at the start."""

@@ -112,7 +112,7 @@ def test_a_block_lands_and_slides_to_rest():
     f = Dynamics(builder.build(), jaxsim.SemiImplicitEuler(0.02), driven=["slide"])
     start, steps = f.state([0.0, 0.05], [1.0, 0.0]), 25
     problem = optimal.Problem(f, start, steps, lambda x, u, k: 0.5 * u[0] ** 2)
-    scheme = optimal.ContactScheme((2,), jnp.zeros((1, 3)), friction=0.5, relaxation=1e-7)
+    scheme = optimal.ContactScheme(bodies=(2,), points=jnp.zeros((1, 3)), friction=0.5, relaxation=1e-7)
     found = optimal.collocate(problem, scheme=scheme, tolerance=1e-9)
     assert bool(found.converged)
     q, v = f.split(found.states)
