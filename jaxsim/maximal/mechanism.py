@@ -65,7 +65,7 @@ class Mechanism(eqx.Module):
         model: Model, loops: Sequence[Mapping[str, Any]] = (), contacts: Sequence[Mapping[str, Any]] = ()
     ) -> Mechanism:
         """The mechanism of a tree with loop-closing joints and contacts added; see ``mechanism_from_model``."""
-        from .conversion import mechanism_from_model  # which builds mechanisms and so imports this file
+        from .from_model import mechanism_from_model  # which builds mechanisms and so imports this file
 
         return mechanism_from_model(model, loops, contacts)
 
@@ -93,6 +93,11 @@ class Mechanism(eqx.Module):
     def num_controls(self) -> int:
         """The number of free joint coordinates, one control each: joint by joint, rotations xyz, translations xyz."""
         return int(self.joints.free.sum())
+
+    @property
+    def bounces(self) -> bool:
+        """Whether any contact has restitution."""
+        return any(group.restitution is not None for group in self.contacts)
 
     @cached_property
     def elimination(self) -> tuple[tuple[int, ...], set[int]]:
