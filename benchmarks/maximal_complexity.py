@@ -19,7 +19,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from benchmarks.maximal_scenes import chain_of_loops, pendulum, row_of_spheres, save
-from benchmarks.scaling import exponent
+from benchmarks.record import exponent
 from benchmarks.timing import Table, best, machine, measure
 from jaxsim.integrators import MaximalVariational
 from jaxsim.maximal import BlockMatrix, GraphLDU

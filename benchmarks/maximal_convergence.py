@@ -130,7 +130,7 @@ def main() -> None:
     jax.config.update("jax_enable_x64", True)
     print(machine())
     figure, axes = plt.subplots(2, 2, figsize=(11, 8))
-    tolerances(axes[0, 0], (2, 10) if quick else (2, 5, 10, 20, 50, 100))
+    tolerances(axes[0, 0], (2, 10) if quick else (2, 10, 30, 100))
     scales(axes[1, 0], axes[1, 1], quick)
     four_bar(axes[0, 1], 2.0 if quick else 10.0)
     if not quick:

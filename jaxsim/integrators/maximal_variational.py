@@ -135,12 +135,12 @@ class MaximalVariational(AbstractIntegrator):
 
     def _solve(self, mechanism: Mechanism, known: Known, v, impulses) -> tuple[Unknowns, Array | None, SolverInfo]:
         """The unknowns of an interval, its mean velocity where bodies may bounce, and how it went."""
-        solver, guess = self._solver, first_guess(mechanism, known, v, impulses)
+        solver = self._solver
         if mechanism.bounces:
             return solve_with_bounces(
-                mechanism, known, guess, self.bounce_speed, lambda known, guess: solver(mechanism, known, guess)
+                mechanism, known, v, impulses, self.bounce_speed, lambda known, guess: solver(mechanism, known, guess)
             )
-        w, info = solver(mechanism, known, guess)
+        w, info = solver(mechanism, known, first_guess(mechanism, known, v, impulses))
         return w, None, info
 
     def _at_node(self, mechanism: Mechanism, q, v, momentum, impulses) -> tuple[Array, SolverInfo]:

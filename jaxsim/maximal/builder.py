@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -77,7 +78,7 @@ class MechanismBuilder:
         if parent != WORLD:
             self._check_body(parent)
         free = np.array(KINDS[kind].free, float)
-        frame_a = _frame_along(np.asarray(axis_leaf(axis))) if frame is None else np.asarray(frame, float)
+        frame_a = _frame_along(axis) if frame is None else np.asarray(frame, float)
         offset = np.asarray(orientation, float) / np.linalg.norm(orientation)
         self._joints.append(
             {
@@ -299,8 +300,10 @@ def _check_inertia(name: str, mass: float, J: np.ndarray) -> None:
         raise ValueError(f"The moments {moments} of body {name!r} violate the triangle inequality; check the inertia.")
 
 
-def _frame_along(axis: np.ndarray) -> np.ndarray:
-    """The shortest rotation (wxyz) that takes z to the unit vector ``axis``."""
+def _frame_along(axis) -> np.ndarray:
+    """The shortest rotation (wxyz) that takes z to the direction of ``axis``."""
+    with jax.ensure_compile_time_eval():  # a mechanism may be built inside of a traced function
+        axis = np.asarray(axis_leaf(axis))
     if axis[2] < -1.0 + 1e-12:
         return np.array([0.0, 1.0, 0.0, 0.0])
     q = np.array([1.0 + axis[2], -axis[1], axis[0], 0.0])

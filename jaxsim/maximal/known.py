@@ -31,5 +31,5 @@ def _known_contact(mechanism: Mechanism, group: AbstractContact, q) -> KnownCont
     N = group.rows(mechanism.joints, *mechanism.pair(q, group.bodies))
     if group.restitution is None:
         return KnownContact(N, None)
-    none = jnp.zeros(len(group.body_a), bool)
-    return KnownContact(N, Bounce(none, none, jnp.zeros(len(group.body_a), q.dtype)))
+    none, zero = jnp.zeros(len(group.body_a), bool), jnp.zeros(len(group.body_a), q.dtype)
+    return KnownContact(N, Bounce(none, none, zero, zero))

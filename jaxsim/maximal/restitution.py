@@ -1,11 +1,14 @@
 """Bodies that bounce in the middle of a step.
 
-Within an interval bodies move in straight lines, so a contact with the gap φ₁ at the start closes after the share
-τ = φ₁/(φ₁ − φ₂) of it, where φ₂ < 0 is the gap it would end with. There it gets the impulse that turns φ̇ into −eφ̇
-(Newton's law). The bodies arrive where the bent path leads: with the mean velocity that the share 1 − τ of that impulse
-gives. With e = 1 and no joints this is kick, drift and mirror reflection, which is symplectic, and its derivatives are
-those of the path with the moment of impact moving: ∂x/∂x₀ changes sign at a wall. An impact at the very start of the
-interval would keep the sign, whatever the time step.
+The positions z_k and the velocities at the middle of the intervals lie on a path along which the gap of a contact falls
+with φ̇₁ and the acceleration a = φ̈, both known without the contact. It vanishes after the share τ of the interval, where
+Newton's law turns φ̇ into −eφ̇. Extended to the middle of the interval, the path after the impact has
+
+    φ̇⁺ = −eφ̇ + (1 + e)(½ − τ) a Δt,
+
+and the bodies arrive at z₂ with the mean velocity that the share 1 − τ of the same impulse gives. A ball under gravity
+follows its parabolas exactly, and so do the derivatives: ∂x/∂x₀ changes sign at a wall, since the moment of impact
+moves with x₀. An impact that waited for the end of the interval would keep the sign, whatever the time step.
 
 There is no derivative where a path grazes a surface, where two contacts close at the same moment, and at the speed
 below which contacts cease to bounce; what is returned is then that of one of the sides.
@@ -41,10 +44,11 @@ def release_fast(mechanism: Mechanism, known: Known, v: jax.Array, speed) -> Kno
 
 
 def solve_with_bounces(
-    mechanism: Mechanism, known: Known, guess: Unknowns, speed, solve: Solve
+    mechanism: Mechanism, known: Known, v: jax.Array, impulses: jax.Array, speed, solve: Solve
 ) -> tuple[Unknowns, jax.Array, SolverInfo]:
     """The velocities after all bounces of an interval, the mean velocities (nb,6) over it, and how it went.
 
+    v (nb,6) are the velocities before the kick of ``known``, and v and ``impulses`` are the guess of the first solve.
     Three solves: without the contacts that close fast, to see which of them hit and when; with Newton's law for these;
     and for the mean velocity, with which joints hold and nothing overlaps at z₂. Where nothing is fast the first
     solution is that of the others too and costs them no iteration.
@@ -54,36 +58,42 @@ def solve_with_bounces(
         posed, guess, ahead = carry
         w, info = solve(posed, guess)
         ahead = jnp.where(is_first, drift(known.q, w.v, known.dt), ahead)
-        hits = _with_bounces(mechanism, posed, lambda group, at: _hit(mechanism, group, at, w.v, ahead))
-        bent = dataclasses.replace(known, momentum=known.momentum + _delayed(mechanism, posed, w, ahead))
+        kick = (w.v - v) * (known.dt / known.kick)
+        hits = _with_bounces(mechanism, posed, lambda group, at: _hit(mechanism, known, group, at, ahead, w.v, kick))
+        bent = dataclasses.replace(known, momentum=known.momentum + _delayed(mechanism, posed, w))
         after = jax.tree.map(lambda a, b: jnp.where(is_first, a, b), hits, bent)
         return (after, _next_guess(mechanism, posed, after, w), ahead), (w, info)
 
-    flight = release_fast(mechanism, known, guess.v, speed)
-    start = flight, first_guess(mechanism, flight, guess.v, guess.impulses), known.q
+    flight = release_fast(mechanism, known, v, speed)
+    start = flight, first_guess(mechanism, flight, v, impulses), known.q
     # A scan, so that the solver is compiled once and not three times.
     _, (w, info) = jax.lax.scan(stage, start, jnp.array([True, False, False]))
     info = SolverInfo(jnp.all(info.converged), jnp.max(info.residual), jnp.sum(info.iterations, dtype=jnp.int32))
     return jax.tree.map(lambda leaf: leaf[1], w), w.v[2], info
 
 
-def _hit(mechanism: Mechanism, group, at, v, ahead) -> Bounce:
-    """Which of the released contacts hit on the way to ``ahead``, and the rate −eφ̇ they leave with."""
-    gap = group.gap(mechanism.joints, *mechanism.pair(ahead, group.bodies))
-    hit = at.bounce.released & (gap < 0.0)
-    return Bounce(at.bounce.released & ~hit, hit, -group.restitution * normal_rates(group, at, v))
+def _hit(mechanism: Mechanism, known: Known, group, at, ahead, v, kick) -> Bounce:
+    """Which of the released contacts hit between z₁ and ``ahead`` for bodies that get there with v; kick is a Δt."""
+    before, after = (group.gap(mechanism.joints, *mechanism.pair(z, group.bodies)) for z in (known.q, ahead))
+    hit = at.bounce.released & (after < 0.0)
+    before, after = jnp.where(hit, jnp.maximum(before, 0.0), 1.0), jnp.where(hit, after, -1.0)
+    kick = jnp.where(hit, normal_rates(group, at, kick), 0.0)
+    # φ(τ) = φ₁ + (φ₂ − φ₁ − A) τ + A τ² with A = ½ a Δt².
+    A = 0.5 * kick * known.dt
+    B = before - after + A
+    tau = 2.0 * before / (B + jnp.sqrt(jnp.maximum(B**2 - 4.0 * A * before, 0.0)))
+    e = group.restitution
+    rate = -e * normal_rates(group, at, v) + (1.0 + e) * (0.5 - tau) * kick
+    return Bounce(at.bounce.released & ~hit, hit, jnp.maximum(rate, 0.0), 1.0 - tau)
 
 
-def _delayed(mechanism: Mechanism, known: Known, w: Unknowns, ahead) -> jax.Array:
+def _delayed(mechanism: Mechanism, known: Known, w: Unknowns) -> jax.Array:
     """(1 − τ) Nᵀ(γ, f_t) (nb,6) of the contacts that bounce."""
     wrench = with_world(jnp.zeros_like(known.momentum))
     for group, at, y in zip(mechanism.contacts, known.contacts, w.contacts, strict=True):
-        if at.bounce is None:
-            continue
-        before, after = (group.gap(mechanism.joints, *mechanism.pair(q, group.bodies)) for q in (known.q, ahead))
-        way = jnp.where(at.bounce.active, jnp.maximum(before, 0.0) - after, 1.0)
-        share = jnp.where(at.bounce.active, -after / way, 0.0)
-        wrench = push(wrench, at.N, group.bodies, share[:, None] * group.cone.impulse(y))
+        if at.bounce is not None:
+            left = jnp.where(at.bounce.active, at.bounce.left, 0.0)
+            wrench = push(wrench, at.N, group.bodies, left[:, None] * group.cone.impulse(y))
     return wrench[:-1]
 
 

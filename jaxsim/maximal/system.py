@@ -40,11 +40,15 @@ RELEASED_RATE = 1e3
 
 
 class Bounce(eqx.Module):
-    """Contacts with restitution (nc,): those that are not to act, those that bounce, and the φ̇ they bounce with."""
+    """Contacts with restitution (nc,): those that are not to act and those that bounce.
+
+    These leave with φ̇ = ``rate`` when the share ``left`` of the interval is still to come.
+    """
 
     released: jax.Array
     active: jax.Array
     rate: jax.Array
+    left: jax.Array
 
 
 class KnownContact(eqx.Module):

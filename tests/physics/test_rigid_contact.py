@@ -37,8 +37,8 @@ def on_slope(mechanism, angle, friction):
 
 
 @eqx.filter_jit
-def fall(mechanism, state):
-    return rollout(mechanism, MaximalVariational(DT), state, steps=120)
+def fall(mechanism, state, symmetric=False):
+    return rollout(mechanism, MaximalVariational(DT, symmetric=symmetric), state, steps=120)
 
 
 @eqx.filter_jit
@@ -50,16 +50,23 @@ def on_slopes(mechanism, angles, frictions):
     return jax.vmap(one)(angles, frictions)
 
 
-@pytest.mark.parametrize("cone", [SecondOrderCone(), LinearCone(4)], ids=["second order", "linear"])
-def test_a_dropped_cube_comes_to_rest_just_above_the_ground(cone):
+@pytest.mark.parametrize(
+    ("cone", "symmetric"),
+    [
+        pytest.param(SecondOrderCone(), False, id="second order"),
+        pytest.param(LinearCone(4), False, id="linear"),
+        pytest.param(SecondOrderCone(), True, id="symmetric", marks=pytest.mark.slow),
+    ],
+)
+def test_a_dropped_cube_comes_to_rest_just_above_the_ground(cone, symmetric):
     mechanism = cube(cone)
-    trajectory = fall(mechanism, state_of((0, 0, SIDE / 2 + 0.4, 1, 0, 0, 0)))
+    trajectory = fall(mechanism, state_of((0, 0, SIDE / 2 + 0.4, 1, 0, 0, 0)), symmetric)
     assert trajectory.converged
     gaps = jax.vmap(mechanism.gaps)(trajectory.q)
     assert jnp.all(gaps > 0.0)
     assert jnp.all(trajectory.info.penetration == 0.0)
-    # Each of the four corners carries a quarter of the weight: gap = κ/(mg/4).
-    np.testing.assert_allclose(jnp.min(gaps[-1]), 4e-6 / G, rtol=1e-3)
+    # Each of the four corners carries a quarter of the weight: gap = κ/(mg/4), or twice that for half kicks.
+    np.testing.assert_allclose(jnp.min(gaps[-1]), (8e-6 if symmetric else 4e-6) / G, rtol=1e-3)
     np.testing.assert_allclose(trajectory.v[-1], 0.0, atol=1e-9)
     np.testing.assert_allclose(trajectory.info.gap, 1e-6, rtol=1e-3)
 
@@ -89,7 +96,7 @@ def test_sticks_below_the_friction_angle_slides_above_it_and_tips_when_friction_
     # One percent above and below tan θ; the central path lets a sticking contact creep with κ/(μγ).
     assert abs(speed[0]) < 1e-5
     expected = G * (jnp.sin(angles[1:3]) - frictions[1:3] * jnp.cos(angles[1:3]))
-    np.testing.assert_allclose(speed[1:3] / t, expected, rtol=[2e-3, 1e-4])
+    np.testing.assert_allclose(speed[1:3] / t, expected, rtol=1e-3)
     # Tipping over an edge: θ̈ = (g a/I)·sin(θ) with the arm a = l/√2 and the inertia I = ⅔ml² about the edge.
     arm, inertia = SIDE / np.sqrt(2.0), 2.0 / 3.0 * SIDE**2
     angle, rate, h = np.deg2rad(10.0), 0.0, t / 3000
@@ -174,20 +181,17 @@ def bounce():
         q = jnp.zeros((1, 7)).at[0, 2].set(x[0]).at[0, 3].set(1.0)
         state = integrator.init(mechanism, q, jnp.zeros((1, 6)).at[0, 5].set(x[1]))
         state, good, overlap = jax.lax.fori_loop(0, steps, body, (state, jnp.asarray(True), jnp.zeros(())))
-        return jnp.stack([state.q[0, 2], state.v[0, 5]]), good & (overlap == 0.0)
+        value = jnp.stack([state.q[0, 2], state.v[0, 5]])
+        return value, (value, good & (overlap == 0.0))
 
-    def with_derivative(x, *args):
-        (value, good), derivative = final(x, *args), jax.jacfwd(lambda x: final(x, *args)[0])(x)
-        return value, derivative, good
-
-    return jax.jit(with_derivative)
+    return jax.jit(jax.jacfwd(final, has_aux=True))
 
 
 @pytest.mark.parametrize("e", [1.0, 0.5])
 def test_a_ball_reflected_by_a_wall_has_the_derivatives_of_the_reflection(bounce, e):
     # x_final = r − e(x₀ − r + v₀ t): an impact held at the start of a step would give +1 for ∂x/∂x₀, not −e.
     x0, v0, t = 0.6437, -1.1, 0.8
-    value, derivative, good = bounce(jnp.array([x0, v0]), jnp.full(1, e), 0.0, 80)
+    derivative, (value, good) = bounce(jnp.array([x0, v0]), jnp.full(1, e), 0.0, 20)
     assert good
     np.testing.assert_allclose(value, [0.1 - e * (x0 - 0.1 + v0 * t), -e * v0], rtol=1e-7)
     np.testing.assert_allclose(derivative, [[-e, -e * t], [0.0, -e]], atol=1e-7)
@@ -200,16 +204,13 @@ def test_a_ball_bouncing_off_the_floor_has_the_derivatives_of_its_closed_form(bo
         return 0.1 + speed * left - 0.5 * G * left**2
 
     x = jnp.array([1.1, 0.3])
-    expected = jnp.concatenate([exact(x)[None], jax.grad(exact)(x)])
-    errors = []
-    for steps in (80, 160, 320):
-        value, derivative, good = bounce(x, jnp.ones(1), G, steps)
-        assert good
-        errors.append(float(jnp.max(jnp.abs(jnp.concatenate([value[:1], derivative[0]]) - expected))))
-    assert errors[-1] < 1e-2
-    assert errors[-1] < 0.6 * errors[0]
+    derivative, (value, good) = bounce(x, jnp.ones(1), G, 20)
+    assert good
+    np.testing.assert_allclose(value[0], exact(x), rtol=1e-7)
+    np.testing.assert_allclose(derivative[0], jax.grad(exact)(x), rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_ball_rolls_down_a_tilted_terrain():
     slope, radius, steps = np.tan(0.2), 0.1, 50
     builder = MechanismBuilder()
@@ -221,9 +222,11 @@ def test_a_ball_rolls_down_a_tilted_terrain():
     q = jnp.asarray([[*(radius * normal), 1.0, 0, 0, 0]])
     trajectory = eqx.filter_jit(lambda m, q: rollout(m, integrator, integrator.init(m, q), steps=steps))(mechanism, q)
     assert trajectory.converged
-    # Rolling without slip: a = 5/7 g sin θ, from half a step before the first interval's middle.
+    # Rolling without slip: (1 + 2/5) v̇ = g sin θ, where the scheme has 2/5·√(1 − (ωΔt/2)²) for 2/5; the last interval's
+    # middle is half a step after its start.
     speed = trajectory.v[-1, 0, 3:] @ down
-    np.testing.assert_allclose(speed, 5 / 7 * G * np.sin(0.2) * (steps + 0.5) * DT, rtol=1e-5)
+    moment = 1.0 + 0.4 * np.sqrt(1.0 - (0.5 * DT * speed / radius) ** 2)
+    np.testing.assert_allclose(moment * speed, G * np.sin(0.2) * (steps + 0.5) * DT, rtol=1e-5)
     np.testing.assert_allclose(trajectory.v[-1, 0, 1] * radius, speed, rtol=1e-5)
     np.testing.assert_allclose(trajectory.v[-1, 0, 3:] @ normal, 0.0, atol=1e-6)
 
