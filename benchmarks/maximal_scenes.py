@@ -93,14 +93,15 @@ def double_four_bar():
 
 
 def chain_of_loops(n: int):
-    """n four-link loops, each hanging from the bar of the one above it: two rods and a bar."""
+    """n four-link loops, inclined, each hanging from the bar of the one above it: two rods and a bar."""
     rods, hinges, closers, above = [], [], [], WORLD
     for i in range(n):
-        top, bottom = -float(i), -float(i) - 1.0
+        tops = [(0.6 * i + side, -0.8 * i) for side in (0.0, 1.0)]
+        ends = [(y + 0.6, z - 0.8) for y, z in tops]
         first = len(rods)
-        rods += [((0.0, top), (0.0, bottom)), ((1.0, top), (1.0, bottom)), ((0.0, bottom), (1.0, bottom))]
-        hinges += [(above, first, (0.0, top)), (above, first + 1, (1.0, top)), (first, first + 2, (0.0, bottom))]
-        closers.append((first + 1, first + 2, (1.0, bottom)))
+        rods += [(tops[0], ends[0]), (tops[1], ends[1]), (ends[0], ends[1])]
+        hinges += [(above, first, tops[0]), (above, first + 1, tops[1]), (first, first + 2, ends[0])]
+        closers.append((first + 1, first + 2, ends[1]))
         above = first + 2
     return linkage(rods, hinges, closers)
 

@@ -45,7 +45,7 @@ def mechanism_from_model(
     contacts: ``add_box_…`` if ``half_sizes`` is among them, ``add_capsule_…`` with ``half``, ``add_capsule_on_capsule``
     with ``body_a`` and ``body_b``, else ``add_sphere_…``; ``…on_terrain`` with a ``terrain``, else ``…on_plane``.
     Bodies are named as in the model, and points are given in the model's body frames. Free joints leave their bodies
-    without a joint.
+    without a joint. Springs see angles in (−π, π].
 
     The leaves are functions of the model's leaves, in which they can be differentiated and batched. What maximal
     coordinates cannot hold raises where its values are known, outside of ``jit``: rotor inertias, axes that are not at

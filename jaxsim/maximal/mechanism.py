@@ -13,9 +13,11 @@ import numpy as np
 
 from ..model import Model
 from ..spatial import Sym3, Vec3
+from .blocks import rates
 from .contact import AbstractContact
 from .graph_ldu import GraphLDU
 from .joint import Joints, joint_constraints, joint_coordinates
+from .joint_jacobian import motion_jacobian
 from .order import elimination_order
 from .state import BodyPose, MaximalState, with_world
 
@@ -127,6 +129,11 @@ class Mechanism(eqx.Module):
         """The free joint coordinates (num_controls,) at the configurations q, in the order of the controls."""
         every = joint_coordinates(self.joints, *self.pair(q, self.joints.bodies))
         return every[self.joints.free]
+
+    def coordinate_rates(self, q: jax.Array, v: jax.Array) -> jax.Array:
+        """The rates (num_controls,) along the free joint coordinates, with which the controls do their work."""
+        J = motion_jacobian(self.joints, *self.pair(q, self.joints.bodies))
+        return rates(J, self.joints.bodies, with_world(v))[self.joints.free]
 
     def gaps(self, q: jax.Array) -> jax.Array:
         """The gaps φ of all contacts at the configurations q, group after group."""

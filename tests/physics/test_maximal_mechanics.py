@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from jaxsim.integrators.maximal_variational import MaximalVariational
-from jaxsim.maximal import WORLD, Controls, MechanismBuilder
+from jaxsim.maximal import WORLD, Controls, MaximalState, MechanismBuilder
 from jaxsim.rollout import rollout
 
 G = 9.81
@@ -80,7 +80,7 @@ def test_a_loop_with_redundant_joints_does_not_drift(springs_and_loops):
     kinetic = 0.5 * (spin + jnp.sum(mechanism.mass[:3] * jnp.sum(v[..., 3:] ** 2, axis=-1), axis=-1))
     energy = kinetic[:-1] + G * 0.5 * (height[:-1] + height[1:])
     assert jnp.max(kinetic) > 0.1
-    assert jnp.max(jnp.abs(energy - energy[0])) < 1e-3
+    np.testing.assert_allclose(energy, energy[0], atol=1e-4)
 
 
 def test_a_damped_pendulum_follows_its_equation(springs_and_loops):
@@ -99,7 +99,7 @@ def test_a_damped_pendulum_follows_its_equation(springs_and_loops):
         k3 = rate(y + 0.5 * h * k2)
         y = y + h / 6 * (k1 + 2 * k2 + 2 * k3 + rate(y + h * k3))
         if step in (1000, 2000, 3000):
-            np.testing.assert_allclose(angle[step // 10], y[0], atol=1e-2)  # damping is of first order
+            np.testing.assert_allclose(angle[step // 10], y[0], atol=1e-3)  # damping is of first order
 
 
 def test_springs_oscillate_at_their_frequency(springs_and_loops):
@@ -135,7 +135,8 @@ def collisions():
     mechanism = builder.build()
     push = jnp.zeros((mechanism.num_bodies, 6)).at[ball, 5].set(-G)
     integrator = MaximalVariational(0.005, kappa=0.0)
-    state = integrator.init(mechanism, jnp.asarray(q), jnp.asarray(v))
+    q, v = jnp.asarray(q), jnp.asarray(v)
+    state = MaximalState(q, v, jnp.zeros(()), jnp.zeros((1, 6)), travel=v)
 
     @eqx.filter_jit
     def run(mechanism, state):
