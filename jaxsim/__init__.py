@@ -81,6 +81,7 @@ from .maximal import MaximalState as MaximalState
 from .maximal import Mechanism as Mechanism
 from .maximal import MechanismBuilder as MechanismBuilder
 from .maximal import SecondOrderCone as SecondOrderCone
+from .maximal import Terrain as Terrain
 from .maximal import to_maximal as to_maximal
 from .maximal import to_minimal as to_minimal
 from .model import BodyInertia as BodyInertia
