@@ -1,7 +1,9 @@
 """A differentiable rigid-body physics engine in JAX, for people who need gradients they can trust."""
 
+from . import identification as identification
 from . import interop as interop
 from . import joints as joints
+from . import optimal as optimal
 from . import spatial as spatial
 from .dynamics import ContractedForwardSecondDerivatives as ContractedForwardSecondDerivatives
 from .dynamics import ContractedSecondDerivatives as ContractedSecondDerivatives
@@ -99,6 +101,8 @@ from .model import robots as robots
 from .rollout import Trajectory as Trajectory
 from .rollout import rollout as rollout
 from .rollout import simulate as simulate
+from .system import Dynamics as Dynamics
+from .system import LinearDynamics as LinearDynamics
 from .variational import AbstractBodyForce as AbstractBodyForce
 from .variational import AbstractHolonomicConstraint as AbstractHolonomicConstraint
 from .variational import AbstractVelocityConstraint as AbstractVelocityConstraint

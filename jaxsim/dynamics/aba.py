@@ -43,11 +43,12 @@ def forward_dynamics(
     if model.coupling is not None:
         return coupled_forward_dynamics(model, q, v, tau, f_ext)
     total = tau + passive_forces(model, q, v)
-    a, _, factors = frozen(articulated(*frozen((model, q, v, total, f_ext))))
+    # inside a scan JAX differentiates the value once more without its rule, hence a must carry its own derivative
+    a, _, factors = articulated(model, q, v, total, f_ext)
     dtype = jnp.result_type(q, v, tau, model.dtype)
     motion = motion_data(model, q, v, a, f_ext)
     data = ForwardData(dataclasses.replace(motion, qdd=0.0), rotors(model), per_element(model, total))
-    return per_velocity(model, accelerations(model.topology, data, factors, motion.qdd, dtype))
+    return per_velocity(model, accelerations(model.topology, data, frozen(factors), motion.qdd, dtype))
 
 
 def articulated(model: Model, q, v, tau, f_ext=None, prescribed=None) -> tuple[Array, Array, Factors]:
