@@ -49,8 +49,9 @@ function makeScene() {
   const grid = new THREE.GridHelper(40 * cell, 40, "#9aa3b0", "#cdd3db");
   grid.rotation.x = Math.PI / 2;
   grid.position.set(Math.round(center.x / cell) * cell, Math.round(center.y / cell) * cell, data.ground);
-  const floor = new THREE.Mesh(new THREE.PlaneGeometry(40 * cell, 40 * cell), new THREE.ShadowMaterial({ opacity: 0.18 }));
+  const floor = new THREE.Mesh(new THREE.PlaneGeometry(40 * cell, 40 * cell), new THREE.ShadowMaterial({ opacity: 0.18, depthWrite: false }));
   floor.position.copy(grid.position);
+  floor.position.z -= 1e-3 * reach;
   floor.receiveShadow = true;
   scene.add(grid, floor);
   return scene;

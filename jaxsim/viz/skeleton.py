@@ -19,9 +19,12 @@ def model_skeleton(model: Model) -> list[tuple[int, Solid]]:
         children = [child for child in range(1, model.num_bodies) if parents[child] == body]
         ends = [position[child] for child in children] if children else [2.0 * com[body]]
         solids = _bones(np.zeros(3), ends)
-        if not solids or len(ends) > 2:
-            solids = [inertia_box(model.mass[body], com[body], model.inertia[body]), *solids]
-        drawn += [(body, solid) for solid in solids if solid is not None]
+        filled = inertia_box(model.mass[body], com[body], model.inertia[body])
+        if filled is not None and (not solids or len(ends) > 2):
+            low, high = filled.vertices.min(axis=0), filled.vertices.max(axis=0)
+            outside = [end for end in ends if np.any(end < low) or np.any(end > high)]
+            solids = [filled, *_bones(np.zeros(3), outside)]
+        drawn += [(body, solid) for solid in solids]
     return drawn
 
 
