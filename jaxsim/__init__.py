@@ -2,6 +2,7 @@
 
 from . import interop as interop
 from . import joints as joints
+from . import optimal as optimal
 from . import spatial as spatial
 from . import viz as viz
 from .dynamics import ContractedForwardSecondDerivatives as ContractedForwardSecondDerivatives
@@ -99,6 +100,8 @@ from .model import robots as robots
 from .rollout import Trajectory as Trajectory
 from .rollout import rollout as rollout
 from .rollout import simulate as simulate
+from .system import Dynamics as Dynamics
+from .system import LinearDynamics as LinearDynamics
 from .variational import AbstractBodyForce as AbstractBodyForce
 from .variational import AbstractHolonomicConstraint as AbstractHolonomicConstraint
 from .variational import AbstractVelocityConstraint as AbstractVelocityConstraint

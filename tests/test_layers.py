@@ -21,6 +21,7 @@ LAYERS = (
     ("maximal",),
     ("integrators",),
     ("rollout",),
+    ("system",),
     ("optimal",),
     # these stand side by side: none of them imports another, save the command line, which may use all
     ("envs",),
