@@ -59,9 +59,7 @@ class Dynamics(eqx.Module):
         if driven is None:
             self.selection = None if len(model.actuation) else jnp.eye(model.nv, dtype=model.dtype)
         else:
-            rows = np.concatenate(
-                [np.zeros(0, int), *(np.arange(model.nv)[model.coordinates_of(b)[1]] for b in driven)]
-            )
+            rows = np.concatenate([np.zeros(0, int), *(np.arange(model.nv)[model.coordinates_of(b)[1]] for b in driven)])
             self.selection = jnp.eye(model.nv, dtype=model.dtype)[:, rows]
 
     @property

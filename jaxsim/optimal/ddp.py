@@ -19,7 +19,7 @@ from .augmented import Multipliers, constrained, no_multipliers, updated, violat
 from .expansion import Expansion, expand, stationarity
 from .forward import line_search
 from .problem import Problem
-from .riccati import backward, slope
+from .riccati import Policy, backward, slope
 from .solution import History, Solution, print_header, print_row
 
 _LARGEST = 1e10

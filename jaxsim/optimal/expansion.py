@@ -39,17 +39,11 @@ def gaps(problem: Problem, states: Array, controls: Array) -> Float[Array, "N1 n
     """How far each state is from where the step before it leads."""
     f = problem.dynamics
     first = f.difference(states[0], problem.x0)
-    return jnp.concatenate(
-        [first[None], jax.vmap(lambda x, u, y: f.difference(y, f(x, u)))(states[:-1], controls, states[1:])]
-    )
+    return jnp.concatenate([first[None], jax.vmap(lambda x, u, y: f.difference(y, f(x, u)))(states[:-1], controls, states[1:])])
 
 
 def expand(
-    problem: Problem,
-    states: Float[Array, "N1 nx"],
-    controls: Float[Array, "N nu"],
-    multipliers: Multipliers,
-    second: bool,
+    problem: Problem, states: Float[Array, "N1 nx"], controls: Float[Array, "N nu"], multipliers: Multipliers, second: bool
 ) -> Expansion:
     """All derivatives; ``second`` asks for those of the dynamics to second order.
 
