@@ -1,16 +1,17 @@
 import warnings
 
 import jax.numpy as jnp
-import matplotlib as mpl
 import numpy as np
 import pytest
-from PIL import Image
 
 import jaxsim
 from jaxsim import viz
 from jaxsim.viz import solids
 from jaxsim.viz.meshes import coarsened
 
+mpl = pytest.importorskip("matplotlib", reason="pictures need the extra viz")
+Image = pytest.importorskip("PIL.Image", reason="pictures need the extra viz")
+pytest.importorskip("trimesh", reason="meshes need the extra viz")
 mpl.use("Agg")
 
 
