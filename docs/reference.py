@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+ENTRY = re.compile(r"^::: jaxsim\.(\S+)$", re.MULTILINE)
 MARK = re.compile(r"<!-- exports: (.+?) -->")
 
 
@@ -39,4 +40,12 @@ def on_page_markdown(markdown: str, **_) -> str:
         names = [name for package in packages for name in exports().get(package, []) if name not in named]
         return "\n\n".join(f"::: jaxsim.{name}" for name in names) or "All is on the other pages."
 
-    return MARK.sub(entries, markdown)
+    return ENTRY.sub(lambda entry: f"::: jaxsim.{exact(entry.group(1))}", MARK.sub(entries, markdown))
+
+
+def exact(entry: str) -> str:
+    """The path of a function whose file has its name, which would else be taken for the file."""
+    package = next((module for module, names in exports().items() if entry in names), "")
+    path = f"{package}.{entry}" if package else entry
+    file = ROOT / "jaxsim" / f"{path.replace('.', '/')}.py"
+    return f"{path}.{path.split('.')[-1]}" if file.exists() else entry
