@@ -48,4 +48,4 @@ def exact(entry: str) -> str:
     package = next((module for module, names in exports().items() if entry in names), "")
     path = f"{package}.{entry}" if package else entry
     file = ROOT / "jaxsim" / f"{path.replace('.', '/')}.py"
-    return f"{path}.{path.split('.')[-1]}" if file.exists() else entry
+    return f"{path}.{path.split('.')[-1]}" if "." in path and file.exists() else entry
