@@ -45,11 +45,11 @@ function makeScene() {
   const box = { left: -2 * reach, right: 2 * reach, top: 2 * reach, bottom: -2 * reach, near: 0.1 * reach, far: 10 * reach };
   Object.assign(sun.shadow.camera, box);
   scene.add(sun, sun.target);
-  const cell = 10 ** Math.round(Math.log10(reach / 2));
-  const grid = new THREE.GridHelper(40 * cell, 40, "#9aa3b0", "#cdd3db");
+  const cell = 10 ** Math.round(Math.log10(reach / 4)), count = 2 * Math.ceil((2.5 * reach) / cell), side = count * cell;
+  const grid = new THREE.GridHelper(side, count, "#9aa3b0", "#cdd3db");
   grid.rotation.x = Math.PI / 2;
   grid.position.set(Math.round(center.x / cell) * cell, Math.round(center.y / cell) * cell, data.ground);
-  const floor = new THREE.Mesh(new THREE.PlaneGeometry(40 * cell, 40 * cell), new THREE.ShadowMaterial({ opacity: 0.18, depthWrite: false }));
+  const floor = new THREE.Mesh(new THREE.PlaneGeometry(side, side), new THREE.ShadowMaterial({ opacity: 0.18, depthWrite: false }));
   floor.position.copy(grid.position);
   floor.position.z -= 1e-3 * reach;
   floor.receiveShadow = true;

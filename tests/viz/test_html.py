@@ -53,7 +53,7 @@ def test_a_browser_plays_the_page(model, trajectory, page, tmp_path):
         """
         const wait = (ms) => new Promise((done) => setTimeout(done, ms));
         const before = player.time;
-        await wait(300);
+        for (let i = 0; i < 50 && player.time <= before; i++) await new Promise(requestAnimationFrame);
         const after = player.time;
         document.getElementById("play").click();
         const paused = player.time;
