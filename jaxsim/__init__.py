@@ -5,6 +5,7 @@ from . import interop as interop
 from . import joints as joints
 from . import optimal as optimal
 from . import spatial as spatial
+from . import viz as viz
 from .dynamics import ContractedForwardSecondDerivatives as ContractedForwardSecondDerivatives
 from .dynamics import ContractedSecondDerivatives as ContractedSecondDerivatives
 from .dynamics import Energy as Energy

@@ -15,7 +15,7 @@ from ..spatial import Mat3, Motion, Pose, Quaternion, Vec3
 
 
 def to_maximal(model: Model, q: Float[Array, " nq"], v: Float[Array, " nv"]) -> tuple[Array, Array]:
-    """The configurations (nb,7) and velocities (nb,6) of the mechanism's bodies for a state of the model."""
+    """Configurations (nb,7) and velocities (nb,6) of the mechanism's bodies: x = p + R c, ẋ = R(v + ω×c), R as is."""
     poses, twists = forward_kinematics(model, q), body_velocities(model, q, v)[1:]
     R, p = Mat3.from_array(poses.rotation[1:]), Vec3.from_array(poses.position[1:])
     com, twist = Vec3.from_array(model.com[1:]), Motion.from_array(twists)
