@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import pathlib
 import warnings
 
 import jax
@@ -231,10 +230,11 @@ def main() -> None:
     for name, run in sections(options.mode or "").items():
         if not options.only or name in options.only:
             data[name] = run()
+            if options.mode != "quick":
+                DATA.parent.mkdir(exist_ok=True)
+                DATA.write_text(json.dumps(data, indent=1) + "\n")
     goals(data)
     if options.mode != "quick":
-        pathlib.Path(DATA.parent).mkdir(exist_ok=True)
-        DATA.write_text(json.dumps(data, indent=1) + "\n")
         draw(data)
 
 

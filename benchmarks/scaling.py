@@ -12,10 +12,10 @@ from __future__ import annotations
 import argparse
 
 import jax
-import numpy as np
 import pinocchio as pin
 
 import jaxsim
+from benchmarks.record import exponent
 from benchmarks.timing import Table, best, machine, measure
 from tests.oracles.pinocchio_twin import twin
 
@@ -25,11 +25,6 @@ FUNCTIONS = {
     "ABA": lambda m, q, v, x: jaxsim.forward_dynamics(m, q, v, x),
     "M⁻¹x": lambda m, q, v, x: jaxsim.inverse_mass_product(m, q, x),
 }
-
-
-def exponent(sizes, times) -> float:
-    """The slope of the straight line through (log n, log time), by least squares."""
-    return float(np.polyfit(np.log(sizes), np.log(times), 1)[0])
 
 
 def times(n: int, worlds: int, seconds: float) -> list[float]:

@@ -1,7 +1,7 @@
 """Exact Newton against quasi-Newton: figure 1 of Fan, Schultz and Murphey (2018).
 
-    python benchmarks/variational_newton.py            # 32 links, 1000 initial conditions, nine time steps
-    python benchmarks/variational_newton.py --quick    # small sizes, to see that it runs
+    python -m benchmarks.variational_newton            # 32 links, 1000 initial conditions, nine time steps
+    python -m benchmarks.variational_newton --quick    # small sizes, to see that it runs
 
 One trapezoidal step from random angles and velocities in [−π/2, π/2]. Times and iterations are means over the initial
 conditions that a method solves, one world after the other. Iterations of Newton's method count factorisations.
@@ -10,12 +10,14 @@ conditions that a method solves, one world after the other. Iterations of Newton
 from __future__ import annotations
 
 import argparse
+import functools
 
 import jax
 import numpy as np
-from variational_measure import panels, record, shortest
 
 import jaxsim
+from benchmarks.record import panels, record
+from benchmarks.timing import best
 
 STEPS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.04, 0.05, 0.06)
 METHODS = {"Newton": ("recursive", 30), "quasi-Newton": ("quasi-newton", 300)}
@@ -33,7 +35,12 @@ def one_after_the_other(step):
     return lambda dt, q, v: jax.lax.map(lambda x: step(dt, *x), (q, v))
 
 
+def finished(run, *args):
+    return jax.block_until_ready(run(*args))
+
+
 def main() -> None:
+    jax.config.update("jax_enable_x64", True)
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
     quick = parser.parse_args().quick
@@ -49,13 +56,14 @@ def main() -> None:
             good = np.flatnonzero(info.converged)
             # solved conditions only, repeated to as many as there were, so that one compilation serves all time steps
             again = np.resize(good if len(good) else np.arange(count), count)
-            seconds = shortest(in_turn, dt, q[again], v[again], seconds=1.0) / count
+            seconds = best(functools.partial(finished, in_turn, dt, q[again], v[again])) / count
             rows.append((seconds, float(np.asarray(info.iterations)[again].mean()), len(good) / count))
             micro, iterations, solved_share = rows[-1][0] * 1e6, *rows[-1][1:]
             print(f"{name:13s} Δt {dt:5.3f}  {micro:8.1f} µs  {iterations:6.2f} its  {solved_share:6.1%} solved")
         data[name] = [list(column) for column in zip(*rows, strict=True)]
-    record("variational_newton", data)
-    draw(data)
+    if not quick:
+        record("variational_newton", data)
+        draw(data)
 
 
 def draw(data: dict) -> None:

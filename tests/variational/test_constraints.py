@@ -17,6 +17,7 @@ from jaxsim.variational.step import equations
 
 from . import systems
 from .mechanisms import assembled, floating_bar, four_bar, value
+from .step_derivatives import step_derivatives
 from .systems import BALLS, SCREWS, problem, tree
 
 G = 9.81
@@ -154,29 +155,10 @@ def linkage():
 @pytest.mark.slow
 def test_derivatives_of_a_constrained_step(linkage):
     outcome, at = linkage
-    inexact, rest = eqx.partition(at, eqx.is_inexact_array)
-    rng = np.random.default_rng(0)
-    direction = jax.tree.map(lambda leaf: jnp.where(jnp.isfinite(leaf), rng.normal(size=leaf.shape), 0.0), inexact)
-    weights = jnp.asarray(rng.normal(size=7))
-
-    @jax.jit
-    def everything(inexact, direction):
-        def f(inexact):
-            return outcome(eqx.combine(inexact, rest))
-
-        def moved(by):
-            return f(jax.tree.map(lambda a, d: a + by * d if d is not None else a, inexact, direction))
-
-        values = jax.lax.map(moved, jnp.array([-2e-4, -1e-4, 1e-4, 2e-4]))
-        along = jax.linearize(f, inexact)[1]
-        return values, along(direction), jax.linear_transpose(along, inexact)(weights)[0]
-
-    values, forward, pulled = everything(inexact, direction)
-    difference = (values[0] - 8 * values[1] + 8 * values[2] - values[3]) / 12e-4
-    assert np.abs(forward).min() > 1e-2
-    np.testing.assert_allclose(forward, difference, rtol=1e-6, atol=1e-7)
-    pairs = zip(jax.tree.leaves(pulled), jax.tree.leaves(direction), strict=True)
-    np.testing.assert_allclose(sum(float(jnp.sum(a * b)) for a, b in pairs), forward @ weights, rtol=1e-9)
+    taken = step_derivatives(outcome, at)
+    assert np.abs(taken.forward).min() > 1e-2
+    np.testing.assert_allclose(taken.forward, taken.difference, rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(taken.pairing(), taken.forward @ taken.weights, rtol=1e-9)
 
 
 @pytest.mark.slow

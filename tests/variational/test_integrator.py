@@ -1,6 +1,5 @@
 import dataclasses
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -9,6 +8,7 @@ import pytest
 import jaxsim
 from jaxsim.integrators.variational import Variational
 
+from .step_derivatives import step_derivatives
 from .systems import SCREWS, body_forces, tree
 
 
@@ -43,43 +43,18 @@ def taken(system):
         return jnp.concatenate([state.q, state.v])
 
     at = model, jnp.asarray(0.05), q, v, tau
-    inexact, rest = eqx.partition(at, eqx.is_inexact_array)
-    direction = jax.tree.map(
-        lambda leaf: jnp.asarray(np.random.default_rng(leaf.size).normal(size=leaf.shape)), inexact
-    )
-    direction = jax.tree.map(lambda d, leaf: jnp.where(jnp.isfinite(leaf), d, 0.0), direction, inexact)
-    weights = jnp.asarray(np.random.default_rng(5).normal(size=model.nq + model.nv))
-
-    @jax.jit
-    def everything(inexact, direction):
-        def f(inexact):
-            return outcome(eqx.combine(inexact, rest))
-
-        def moved(by):
-            return f(jax.tree.map(lambda a, d: a + by * d if d is not None else a, inexact, direction))
-
-        values = jax.lax.map(moved, jnp.array([-2e-4, -1e-4, 1e-4, 2e-4]))
-        along = jax.linearize(f, inexact)[1]
-        return values, along(direction), jax.linear_transpose(along, inexact)(weights)[0]
-
-    values, forward, pulled = everything(inexact, direction)
-    return values, forward, pulled, direction, weights
+    return step_derivatives(outcome, at)
 
 
 @pytest.mark.slow
 def test_derivative_of_a_step_is_that_of_finite_differences(taken):
-    values, forward, *_ = taken
-    difference = (values[0] - 8 * values[1] + 8 * values[2] - values[3]) / 12e-4
-    assert np.abs(forward).max() > 0.1
-    np.testing.assert_allclose(forward, difference, rtol=1e-7, atol=1e-8)
+    assert np.abs(taken.forward).max() > 0.1
+    np.testing.assert_allclose(taken.forward, taken.difference, rtol=1e-7, atol=1e-8)
 
 
 @pytest.mark.slow
 def test_both_modes_of_differentiation_agree(taken):
-    _, forward, pulled, direction, weights = taken
-    leaves = zip(jax.tree.leaves(pulled), jax.tree.leaves(direction), strict=True)
-    total = sum(float(jnp.sum(a * b)) for a, b in leaves)
-    np.testing.assert_allclose(total, forward @ weights, rtol=1e-10)
+    np.testing.assert_allclose(taken.pairing(), taken.forward @ taken.weights, rtol=1e-10)
 
 
 @pytest.mark.slow
