@@ -20,8 +20,8 @@ import jax.numpy as jnp
 import numpy as np
 
 import jaxsim
+from benchmarks.record import exponent, record
 from benchmarks.redmax_dense import DenseChain
-from benchmarks.scaling import exponent
 from benchmarks.timing import Table, machine, measure
 from jaxsim.reduced import elimination
 from jaxsim.reduced.stage import residual
@@ -130,7 +130,7 @@ def memory(n: int, steps: int) -> list[float]:
         return [ours, reserved()]
 
 
-def steps_part(sizes, worlds: int, seconds: float) -> None:
+def steps_part(sizes, worlds: int, seconds: float, keep: bool) -> None:
     print(f"\na step of BDF2, {worlds} world{'s' if worlds > 1 else ''}, float64")
     table = Table("n", "recursive", "matrix", "dense REDMAX", "ratio", "disagree", widths=[9, 9, 9, 12, 9, 9])
     columns = []
@@ -140,23 +140,37 @@ def steps_part(sizes, worlds: int, seconds: float) -> None:
         table.row(n, recursive, matrix, rival, rival / recursive, error)
     table.row("exponent", *(exponent(sizes, column) for column in zip(*columns, strict=True)), None, None)
     print("goals: ratio at least 5 at n = 32; exponent of ours at most 1.2")
+    if keep:
+        names = "recursive", "matrix", "dense REDMAX"
+        times = dict(zip(names, map(list, zip(*columns, strict=True)), strict=True))
+        record(f"implicit_step_{worlds}", {"n": list(sizes), "microseconds": times})
 
 
-def gradients_part(sizes, steps: int, seconds: float) -> None:
+def gradients_part(sizes, steps: int, seconds: float, keep: bool) -> None:
     print(f"\nthe gradient of {steps} steps of BDF2 by state, joint forces and masses, one world, float64")
     table = Table("n", "rollout", "adjoint", "unrolled", "adj/roll", "unr/adj", "disagree")
+    rows = []
     for n in sizes:
         forward, adjoint, through, error = gradient_times(n, steps, seconds)
+        rows.append((forward, adjoint, through))
         table.row(n, forward, adjoint, through, adjoint / forward, through / adjoint, error)
     print("goal: the gradient at most 3 times the rollout")
+    if keep:
+        times = dict(zip(("rollout", "adjoint", "unrolled"), map(list, zip(*rows, strict=True)), strict=True))
+        record("implicit_gradient", {"n": list(sizes), "steps": steps, "microseconds a step": times})
 
 
-def memory_part(sizes, steps: int) -> None:
+def memory_part(sizes, steps: int, keep: bool) -> None:
     print(f"\nmemory of the backward pass over {steps} steps, kB a step")
     table = Table("n", "adjoint", "unrolled", "ratio")
+    rows = []
     for n in sizes:
         ours, other = memory(n, steps)
+        rows.append((ours, other))
         table.row(n, ours, other, other / ours)
+    if keep:
+        kilobytes = dict(zip(("adjoint", "unrolled"), map(list, zip(*rows, strict=True)), strict=True))
+        record("implicit_memory", {"n": list(sizes), "steps": steps, "kB a step": kilobytes})
 
 
 def main() -> None:
@@ -170,14 +184,15 @@ def main() -> None:
     sizes = options.sizes or ([4, 8] if options.quick else [4, 8, 16, 32, 64])
     seconds = 0.05 if options.quick else 1.0
     steps = 20 if options.quick else 200
+    keep = not options.quick
     print(machine())
     if options.part in (None, "step"):
         for worlds in options.worlds or ((1, 16) if options.quick else (1, 1024)):
-            steps_part(sizes, worlds, seconds)
+            steps_part(sizes, worlds, seconds, keep)
     if options.part in (None, "gradient"):
-        gradients_part(sizes, steps, seconds)
+        gradients_part(sizes, steps, seconds, keep)
     if options.part in (None, "memory"):
-        memory_part(sizes, steps)
+        memory_part(sizes, steps, keep)
 
 
 if __name__ == "__main__":
