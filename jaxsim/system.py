@@ -11,8 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from .dynamics import forward_dynamics
-from .integrators import AbstractIntegrator
+from .dynamics import contracted_forward_dynamics_second_derivatives, forward_dynamics
+from .integrators import AbstractIntegrator, SemiImplicitEuler
 from .model import Model, difference, integrate
 
 
@@ -138,3 +138,34 @@ class Dynamics(eqx.Module):
             return self.difference(after, self(self.integrate(x, dx), u))
 
         return LinearDynamics(*jax.jacfwd(moved, argnums=(0, 1))(jnp.zeros(self.ndx, x.dtype), u))
+
+    def curvature(
+        self,
+        x: Float[Array, " nx"],
+        u: Float[Array, " nu"],
+        after: Float[Array, " nx"],
+        cotangent: Float[Array, " ndx"],
+    ) -> Float[Array, "nz nz"]:
+        """∂²(λᵀ (f(x ⊕ δx, u + δu) ⊖ after))/∂z² with z = (δx, δu) and the cotangent λ.
+
+        For semi-implicit Euler on flat joints f = (q + h v + h² a, v + h a), so that this is h times the second
+        derivatives of the forward dynamics contracted with h λ_q + λ_v, in closed form; else by differentiation.
+        """
+        flat = self.model.coupling is None and all(joint.is_euclidean for joint in self.model.joints)
+        if flat and self.selection is not None and isinstance(self.integrator, SemiImplicitEuler):
+            return self._closed_curvature(x, u, cotangent)
+
+        def along(z):
+            moved = self(self.integrate(x, z[: self.ndx]), u + z[self.ndx :])
+            return cotangent @ self.difference(after, moved)
+
+        return jax.hessian(along)(jnp.zeros(self.ndx + self.nu, x.dtype))
+
+    def _closed_curvature(self, x: Array, u: Array, cotangent: Array) -> Array:
+        (q, v), nv, h = self.split(x), self.model.nv, self.dt
+        weights = h * (h * cotangent[:nv] + cotangent[nv:])
+        d = contracted_forward_dynamics_second_derivatives(self.model, q, v, self.forces(x, u), weights)
+        by_u = jnp.asarray(self.selection).T @ d.tauq
+        none = jnp.zeros((nv, self.nu), x.dtype)
+        rows = [d.qq, d.qv, by_u.T], [d.qv.T, d.vv, none], [by_u, none.T, jnp.zeros((self.nu, self.nu), x.dtype)]
+        return jnp.block(list(rows))

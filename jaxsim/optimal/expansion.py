@@ -71,8 +71,7 @@ def expand(
     costate = _costates(jacobian[..., :n], gradient[:, :n], end_gradient)
     curvature = jnp.zeros_like(hessian)
     if second:
-        along = jax.hessian(lambda z, y, *at: y @ moved(z, *at))
-        curvature = jax.vmap(lambda y, *at: along(zero, y, *at))(costate[1:], *at)
+        curvature = jax.vmap(f.curvature)(*at, costate[1:])
     return Expansion(jacobian, gap, gradient, hessian, end_gradient, end_hessian, costate, curvature)
 
 

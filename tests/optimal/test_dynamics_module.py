@@ -36,6 +36,21 @@ def test_linearisation_is_the_derivative_along_the_manifold(ball):
     np.testing.assert_allclose(f.rate(x, u), (short(x, u) - x) / 1e-6, atol=2e-4)
 
 
+def test_closed_form_curvature():
+    """λᵀ ∂²f of semi-implicit Euler against nested differentiation, with springs and dampers."""
+    model = jaxsim.robots.pendulum(3)
+    model = eqx.tree_at(
+        lambda m: (m.stiffness, m.damping), model, (jnp.array([1.0, 2.0, 0.5]), jnp.array([0.1, 0, 0.3]))
+    )
+    f = Dynamics(model, SemiImplicitEuler(0.05), driven=["link3", "link1"])
+    rng = np.random.default_rng(0)
+    x, y, u = (jnp.asarray(rng.normal(size=k)) for k in (6, 6, 2))
+    closed = jax.jit(lambda x, u, y: f.curvature(x, u, x, y))(x, u, y)
+    nested = jax.jit(jax.hessian(lambda z: y @ f(x + z[:6], u + z[6:])))(jnp.zeros(8))
+    np.testing.assert_allclose(closed, nested, atol=1e-13)
+    assert np.max(np.abs(closed)) > 0.01
+
+
 def test_what_the_module_refuses(ball):
     f = Dynamics(ball, SemiImplicitEuler(0.05), driven=["leg"])
     with pytest.raises(ValueError, match=r"u must have shape \(1,\)"):
