@@ -24,6 +24,9 @@ INTEGRATORS = {
     "euler": integrators.SemiImplicitEuler,
     "rk4": integrators.RungeKutta4,
     "hermite-simpson": integrators.HermiteSimpson,
+    "bdf1": integrators.BDF1,
+    "bdf2": integrators.BDF2,
+    "sdirk2": integrators.SDIRK2,
 }
 
 _EXAMPLES = """
@@ -33,6 +36,8 @@ integrators:
   euler            semi-implicit Euler: one evaluation a step, first order
   rk4              Runge–Kutta, four evaluations a step, fourth order
   hermite-simpson  implicit collocation of fourth order
+  bdf1             implicit Euler: for stiff springs and dampers, takes energy away
+  bdf2, sdirk2     the same of second order, which take less away
 
 examples:
   jaxsim simulate robot.urdf --seconds 5 --integrator variational --order 4 --html run.html
