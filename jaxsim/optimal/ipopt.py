@@ -75,18 +75,20 @@ def solve_ipopt(
     hessian = casadi.Sparsity.triplet(n, n, *map(list, program.hessian_structure()))
     order = {"jac": _column_order(program.jacobian_structure()), "hess": _column_order(program.hessian_structure())}
     x, p, lf, lg = (casadi.Sparsity.dense(size, 1) for size in (n, 0, 1, m))
-    # of CasADi's names for the functions that Ipopt calls: (f, ∇f), (g, ∂g) and the upper triangle of the Hessian
+    # what CasADi expects: (f, ∇f) and (g, ∂g) of (x, p), the upper triangle of the Hessian of (x, p, factor, y)
     make = lambda name, evaluate, inputs, outputs: _callback(casadi, name, evaluate, inputs, outputs)  # noqa: E731
-    f = make("f", lambda w: [functions["f"](w)], [x], [lf])
-    g = make("g", lambda w: [functions["g"](w)], [x], [lg])
-    grad = make("grad", lambda w, p: [functions["f"](w), functions["grad"](w)], [x, p], [lf, x])
-    jac = make("jac", lambda w, p: [functions["g"](w), functions["jac"](w)[order["jac"]]], [x, p], [lg, jacobian])
-    hess = make("hess", lambda w, p, s, y: [functions["hess"](w, y, s[0])[order["hess"]]], [x, p, lf, lg], [hessian])
+    f = make("objective", lambda w: [functions["f"](w)], [x], [lf])
+    g = make("constraints", lambda w: [functions["g"](w)], [x], [lg])
+    grad = make("gradient", lambda w, p: [functions["f"](w), functions["grad"](w)], [x, p], [lf, x])
+    jac = make("jacobian", lambda w, p: [functions["g"](w), functions["jac"](w)[order["jac"]]], [x, p], [lg, jacobian])
+    hess = make("hessian", lambda w, p, s, y: [functions["hess"](w, y, s[0])[order["hess"]]], [x, p, lf, lg], [hessian])
     symbol = casadi.MX.sym("w", n)
     options = {
         "grad_f": grad,
         "jac_g": jac,
         "hess_lag": hess,
+        "no_nlp_grad": True,
+        "calc_lam_p": False,
         "print_time": False,
         "ipopt": {"tol": tolerance, "max_iter": max_iterations, "print_level": 5 if verbose else 0, "sb": "yes"},
     }

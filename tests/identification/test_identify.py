@@ -58,6 +58,7 @@ def test_a_model_is_found_from_its_motion(truth):
     assert np.max(np.abs(errors(wrong))) > 0.1
 
 
+@pytest.mark.slow
 def test_a_length_is_found_by_optax_too(truth):
     wrong = dataclasses.replace(truth, position=truth.position.at[2].multiply(1.3))
     free = identification.Parametrisation(wrong, inertia=(), lengths=["lower"])

@@ -61,6 +61,7 @@ def test_what_the_module_refuses(ball):
         Dynamics(ball, SemiImplicitEuler(0.05), driven=["arm"])
 
 
+@pytest.mark.slow
 def test_a_network_learns_through_the_dynamics():
     """A small policy is trained by analytic gradients to bring a pendulum to rest from many starts."""
     model = jaxsim.robots.pendulum()
