@@ -99,9 +99,7 @@ def test_a_damped_pendulum_follows_its_equation(springs_and_loops):
         k3 = rate(y + 0.5 * h * k2)
         y = y + h / 6 * (k1 + 2 * k2 + 2 * k3 + rate(y + h * k3))
         if step in (1000, 2000, 3000):
-            np.testing.assert_allclose(
-                angle[step // 10], y[0], atol=1e-2
-            )  # first order; the symmetric variant has order 2
+            np.testing.assert_allclose(angle[step // 10], y[0], atol=1e-2)  # dampers are of first order here
 
 
 def test_springs_oscillate_at_their_frequency(springs_and_loops):
