@@ -69,7 +69,7 @@ def double_pendulum(axes, minutes: float) -> None:
     keep = np.linspace(0, steps - 1, 3000).astype(int)
     axes.plot(DT * keep / 60, ours[keep], lw=0.5, label="variational")
     axes.plot(DT * keep / 60, theirs[keep], lw=1.0, label="Heun")
-    axes.set(xlabel="time (min)", ylabel="energy error / range of V", title="double pendulum, 10 ms", yscale="symlog")
+    axes.set(xlabel="time (min)", ylabel="energy error / range of V", title="double pendulum, 10 ms")
     axes.set_yscale("symlog", linthresh=1e-3)
     axes.legend(loc="upper left", frameon=False)
 

@@ -109,7 +109,7 @@ def main() -> None:
     print(machine())
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.6))
     print("\nmicroseconds a step")
-    mechanisms(left, (4, 8) if quick else (4, 8, 16, 32, 64), 20 if quick else 1000)
+    mechanisms(left, (4, 8) if quick else (4, 16, 64), 20 if quick else 1000)
     print()
     graphs(right, quick)
     for axes in (left, right):

@@ -80,10 +80,10 @@ def scales(left, right, quick: bool) -> None:
     for scale in (1.0, 0.5, 0.1):
         mechanism, q = pendulum(1, "revolute", scale)
         duration = 2.0 * np.sqrt(scale)
-        exact = final(mechanism, q, duration / 20000, 20000)[0]
+        exact = final(mechanism, q, jnp.asarray(duration / 20000), jnp.asarray(20000))[0]
         iterations, errors = [], []
         for steps in counts:
-            angle, mean = final(mechanism, q, duration / steps, steps)
+            angle, mean = final(mechanism, q, jnp.asarray(duration / steps), jnp.asarray(steps))
             iterations.append(float(mean))
             errors.append(abs(float(angle - exact)))
             table.row(scale, steps, iterations[-1], errors[-1])

@@ -21,7 +21,7 @@ import numpy as np
 from benchmarks.maximal_scenes import G, box, save
 from benchmarks.timing import Table, machine
 from jaxsim.integrators import MaximalVariational
-from jaxsim.maximal import Controls, MechanismBuilder
+from jaxsim.maximal import Controls, MaximalState, MechanismBuilder
 
 DURATION, STEPS, RADIUS = 0.8, 80, 0.1
 
@@ -39,7 +39,8 @@ def ball():
             (empty.gravity.at[2].set(-gravity), jnp.reshape(restitution, 1)),
         )
         q = jnp.zeros((1, 7)).at[0, 2].set(x[0]).at[0, 3].set(1.0)
-        state = integrator.init(mechanism, q, jnp.zeros((1, 6)).at[0, 5].set(x[1]))
+        v = jnp.zeros((1, 6)).at[0, 5].set(x[1] - 0.5 * integrator.dt * gravity)  # in the middle of the first interval
+        state = MaximalState(q, v, jnp.zeros(()), jnp.zeros((0, 6)), travel=v)
         state = jax.lax.fori_loop(0, STEPS, lambda _, s: integrator.step(mechanism, s)[0], state)
         return state.q[0, 2]
 
@@ -83,28 +84,30 @@ def impacts(left, right, count: int) -> None:
 def smoothing(axes) -> None:
     """m/Δt · ∂v/∂f along the force: 1 for a free body, 0 for one that is held."""
     mechanism, dt = box(), 0.01
-    pushes = {"rest, upward": (0.0, 2, 0.0), "stick": (2.0, 0, 0.0), "slip": (8.0, 0, 1.0)}
+    names = ["rest, upward", "stick", "slip"]
+    along = jnp.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [1.0, 0.0, 0.0]])
+    force, speed = jnp.array([0.0, 2.0, 8.0]), jnp.array([0.0, 0.0, 1.0])
     kappas = np.geomspace(1e-9, 1e-2, 15)
 
-    def response(kappa, force, axis, speed):
+    def response(kappa, along, force, speed):
         integrator = MaximalVariational(dt, kappa=kappa)
         # The height at which the box rests on the central path.
         q = jnp.array([[0, 0, 0.25, 1.0, 0, 0, 0]]).at[0, 2].add(4 * kappa / G)
-        still = integrator.init(mechanism, q)
-        state = eqx.tree_at(lambda s: s.v, still, jnp.zeros((1, 6)).at[0, 3].set(speed))
+        v = jnp.zeros((1, 6)).at[0, 3].set(speed)
+        state = MaximalState(q, v, jnp.zeros(()), jnp.zeros((0, 6)))
 
         def velocity(f):
-            wrench = jnp.zeros((1, 6)).at[0, 3].set(force).at[0, 3 + axis].add(f)
-            return integrator.step(mechanism, state, Controls(wrench=wrench))[0].v[0, 3 + axis]
+            wrench = jnp.concatenate([jnp.zeros(3), (force + f) * along])[None]
+            return integrator.step(mechanism, state, Controls(wrench=wrench))[0].v[0, 3:] @ along
 
         return jax.jvp(velocity, (0.0,), (1.0,))[1] / dt
 
-    for name, (force, axis, speed) in pushes.items():
-        values = jax.jit(jax.vmap(lambda k, f=force, a=axis, s=speed: response(k, f, a, s)))(jnp.asarray(kappas))
-        print(
-            f"∂v/∂f, {name}: {float(values[6]):.2e} at κ = {kappas[6]:.0e}, {float(values[0]):.2e} at {kappas[0]:.0e}"
-        )
-        axes.semilogx(kappas, values, "o-", ms=4, label=name)
+    over_kappa = jax.vmap(response, (0, None, None, None))
+    values = jax.jit(jax.vmap(over_kappa, (None, 0, 0, 0)))(jnp.asarray(kappas), along, force, speed)
+    for name, row in zip(names, values, strict=True):
+        soft, hard = (f"{float(row[i]):.2e} at κ = {kappas[i]:.0e}" for i in (6, 0))
+        print(f"m/Δt ∂v/∂f, {name}: {soft}, {hard}")
+        axes.semilogx(kappas, row, "o-", ms=4, label=name)
     axes.set(xlabel="κ", ylabel="m/Δt · ∂v/∂f", title="box: how κ smooths the gradient", ylim=(-0.05, 1.1))
     axes.legend(frameon=False)
 
