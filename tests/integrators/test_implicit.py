@@ -93,7 +93,7 @@ def test_steps_of_a_linear_system_are_the_rational_functions_of_the_methods():
         run = functools.partial(jaxsim.rollout, steps=len(points))
         end = jax.jit(run)(model, method, start)
         assert bool(end.converged)
-        np.testing.assert_allclose(np.stack([end.q[1:, 0], end.v[1:, 0]], 1), points, rtol=1e-13)
+        np.testing.assert_allclose(np.stack([end.q[1:, 0], end.v[1:, 0]], 1), points, rtol=1e-12)
 
 
 def tumbling():
