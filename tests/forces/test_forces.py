@@ -36,6 +36,7 @@ def pose(R, p):
 STATES = [(R1, P1, PHI1), (R2, P2, PHI2), (R3, P3, PHI3)]
 
 
+@eqx.filter_jit
 def evaluate(force):
     """f, K and D of a force on the first of the bodies above."""
     k = len(force.bodies)
