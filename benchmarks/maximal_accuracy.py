@@ -1,136 +1,143 @@
-"""Physical accuracy in maximal coordinates (Brüdigam et al. 2023, Fig. 7a and 7d), against rivals in the same run.
+"""Physical accuracy in maximal coordinates (Brüdigam et al. 2023, Fig. 7), against rivals in the same run.
 
-    python benchmarks/maximal_accuracy.py [steps]
+    python -m benchmarks.maximal_accuracy             # 10⁵ steps of the loop, an hour of the double pendulum
+    python -m benchmarks.maximal_accuracy --quick     # a hundredth of it
 
-Constraint drift of a three-link loop: the variational integrator against RK4 with acceleration-level constraints.
-Rest gap of a dropped box: rigid contact against MuJoCo's default contact.
+Constraint drift of a three-link loop against RK4 with acceleration-level constraints; energy of a double pendulum
+against Heun's method in minimal coordinates; a damped pendulum at 0.1 s against explicit Euler; rest gap of a dropped
+box against MuJoCo's default contact.
 """
 
-import sys
+from __future__ import annotations
 
-import equinox as eqx
+import argparse
+
 import jax
 import jax.numpy as jnp
+import matplotlib.pyplot as plt
 import mujoco
 import numpy as np
 
+from benchmarks.maximal_rivals import acceleration_level_drift, explicit_pendulum, heun_double_pendulum
+from benchmarks.maximal_scenes import G, advance, box, energies, pendulum, save, three_link_loop
+from benchmarks.timing import machine
 from jaxsim.integrators import MaximalVariational
 from jaxsim.maximal import WORLD, MechanismBuilder
-from jaxsim.maximal.forces import conservative_wrench
-from jaxsim.maximal.joint_jacobian import constraint_jacobian
-from jaxsim.maximal.state import BodyPose
-from jaxsim.rollout import rollout
 
 DT = 0.01
 
 
-def three_link_loop():
-    """Rods of 1, √½ and 1 m between two pivots 1 m apart, the last joint a pin with two rows."""
-    lengths = (1.0, np.sqrt(0.5), 1.0)
+def loop_drift(axes, steps: int) -> None:
+    mechanism, q = three_link_loop()
+    integrator = MaximalVariational(DT)
+    _, (violation, converged) = advance(
+        mechanism, integrator, integrator.init(mechanism, q), steps, lambda m, s, i: (i.violation, i.converged)
+    )
+    rival = acceleration_level_drift(mechanism, q, DT, steps)
+    print(
+        f"three-link loop, {steps} steps: violation at most {float(jnp.max(violation)):.1e} (all converged: "
+        f"{bool(jnp.all(converged))}); RK4 on accelerations ends at {float(rival[-1]):.1e}"
+    )
+    keep = np.unique(np.geomspace(1, steps, 500).astype(int)) - 1
+    t = DT * (keep + 1)
+    axes.loglog(t, np.maximum(np.asarray(violation)[keep], 1e-17), label="variational")
+    axes.loglog(t, np.maximum(np.asarray(rival)[keep], 1e-17), label="RK4, accelerations")
+    axes.set(xlabel="time (s)", ylabel="largest violation (m, rad)", title="three-link loop", ylim=(1e-17, 1e1))
+    axes.legend(loc="upper left", frameon=False)
+
+
+def double_pendulum(axes, minutes: float) -> None:
+    steps = round(60 * minutes / DT)
+    mechanism, q = pendulum(2)
+    integrator = MaximalVariational(DT)
+    state = integrator.init(mechanism, q)
+
+    def observe(m, s, info):
+        ahead = s.q.at[:, :3].add(DT * s.v[:, 3:])
+        return m.kinetic_energy(s.v) + 0.5 * (m.potential_energy(s.q) + m.potential_energy(ahead)), info.converged
+
+    _, (energy, converged) = advance(mechanism, integrator, state, steps, observe)
+    rival = heun_double_pendulum(DT, steps)
+    scale = 4.0 * G  # the range of the potential energy
+    ours = (np.asarray(energy) - float(energies(mechanism, q, jnp.zeros((2, 6))))) / scale
+    theirs = np.asarray(rival) / scale
+    print(
+        f"double pendulum, {minutes:g} min: relative energy error of the first and last tenth, largest: "
+        f"ours {np.abs(ours[: steps // 10]).max():.1e}, {np.abs(ours[-steps // 10 :]).max():.1e} "
+        f"(all converged: {bool(jnp.all(converged))}), Heun {np.abs(theirs[-1]):.1e} at the end"
+    )
+    keep = np.linspace(0, steps - 1, 3000).astype(int)
+    axes.plot(DT * keep / 60, ours[keep], lw=0.5, label="variational")
+    axes.plot(DT * keep / 60, theirs[keep], lw=1.0, label="Heun")
+    axes.set(xlabel="time (min)", ylabel="energy error / range of V", title="double pendulum, 10 ms")
+    axes.set_yscale("symlog", linthresh=1e-3)
+    axes.legend(loc="upper left", frameon=False)
+
+
+def damped_pendulum(axes) -> None:
     builder = MechanismBuilder()
-    for l in lengths:
-        builder.add_body(l, (l**3 / 12 + 1e-3, l**3 / 12 + 1e-3, 2e-3))
-    tops, ends = [(0, 0, l / 2) for l in lengths], [(0, 0, -l / 2) for l in lengths]
-    builder.add_joint("revolute", WORLD, 0, anchor_child=tops[0], axis="x")
-    builder.add_joint("revolute", 0, 1, anchor_parent=ends[0], anchor_child=tops[1], axis="x")
-    builder.add_joint("revolute", 1, 2, anchor_parent=ends[1], anchor_child=tops[2], axis="x")
-    pin = "cylindrical_free_orientation"
-    builder.add_joint(pin, WORLD, 2, anchor_parent=(0, 1, 0), anchor_child=ends[2], axis="x")
-    angles = [0.0, 0.75 * np.pi - np.arccos(0.75)]
-    q, start = [], np.zeros(2)
-    for l, angle in zip(lengths, [*angles, None], strict=True):
-        if angle is None:
-            left = np.array([1.0, 0.0]) - start
-            angle = np.arctan2(left[0], -left[1])
-        way = np.array([np.sin(angle), -np.cos(angle)])
-        q.append([0, *(start + 0.5 * l * way), np.cos(angle / 2), np.sin(angle / 2), 0, 0])
-        start = start + l * way
-    return builder.build(), jnp.asarray(q)
+    rod = builder.add_body(1.0, (1 / 12, 1 / 12, 1e-3))
+    builder.add_joint("revolute", WORLD, rod, anchor_child=(0, 0, 0.5), axis="x", damping=0.2)
+    mechanism, dt, steps = builder.build(), 0.1, 150
+    q = jnp.array([[0, 0.5, 0, np.sqrt(0.5), np.sqrt(0.5), 0, 0]])
+    for name, symmetric in (("variational", False), ("symmetric variant", True)):
+        integrator = MaximalVariational(dt, symmetric=symmetric)
+        _, angle = advance(
+            mechanism, integrator, integrator.init(mechanism, q), steps, lambda m, s, i: m.coordinates(s.q)[0]
+        )
+        axes.plot(dt * np.arange(1, steps + 1), angle, "-", label=f"{name}, 0.1 s")
+        print(f"damped pendulum at 0.1 s, {name}: amplitude over the last 5 s {np.abs(angle[-50:]).max():.2f} rad")
+    fine, coarse = explicit_pendulum(1e-3, 15000), explicit_pendulum(dt, steps)
+    axes.plot(1e-3 * np.arange(1, 15001), fine, "k:", label="explicit Euler, 1 ms")
+    axes.plot(dt * np.arange(1, steps + 1), coarse, "0.6", label="explicit Euler, 0.1 s")
+    axes.set(xlabel="time (s)", ylabel="angle (rad)", title="damped pendulum", ylim=(-3.5, 6))
+    axes.legend(loc="upper left", frameon=False, fontsize=8, ncols=2)
 
 
-def runge_kutta_drift(mechanism, q, steps):
-    """The violation after each step of RK4 on M a = f + Gᵀλ, G a = −Ġ v, without stabilisation."""
-    nb, joints = mechanism.num_bodies, mechanism.joints
-    rows = np.flatnonzero(joints.rows.ravel())
-
-    def full_jacobian(q):
-        G = jnp.zeros((mechanism.num_joints, 6, nb + 1, 6))
-        for side, bodies in zip(
-            constraint_jacobian(joints, *mechanism.pair(q, joints.bodies)), joints.bodies, strict=True
-        ):
-            G = G.at[np.arange(mechanism.num_joints), :, bodies].add(side)
-        return G[:, :, :nb].reshape(-1, 6 * nb)[rows]
-
-    def acceleration(q, v):
-        M = jnp.zeros((nb, 6, nb, 6)).at[np.arange(nb), :3, np.arange(nb), :3].set(mechanism.inertia)
-        M = M.at[np.arange(nb), 3:, np.arange(nb), 3:].set(mechanism.mass[:, None, None] * jnp.eye(3))
-        gyro = jnp.cross(v[:, :3], jnp.einsum("bij,bj->bi", mechanism.inertia, v[:, :3]))
-        f = conservative_wrench(mechanism, q) - jnp.concatenate([gyro, jnp.zeros((nb, 3))], axis=-1)
-        pose = BodyPose.from_array(q)
-        G, dG = jax.jvp(lambda h: full_jacobian(pose.displaced(h * v).to_array()), (0.0,), (1.0,))
-        n = len(rows)
-        K = jnp.block([[M.reshape(6 * nb, 6 * nb), -G.T], [G, jnp.zeros((n, n))]])
-        return jnp.linalg.solve(K, jnp.concatenate([f.ravel(), -dG @ v.ravel()]))[: 6 * nb].reshape(nb, 6)
-
-    def rate(y):
-        q, v = y
-        _, q_dot = jax.jvp(lambda h: BodyPose.from_array(q).displaced(h * v).to_array(), (0.0,), (1.0,))
-        return q_dot, acceleration(q, v)
-
-    def step(y, _):
-        def along(k, h):
-            return jax.tree.map(lambda a, b: a + h * b, y, k)
-
-        k1 = rate(y)
-        k2 = rate(along(k1, DT / 2))
-        k3 = rate(along(k2, DT / 2))
-        k4 = rate(along(k3, DT))
-        y = jax.tree.map(lambda a, b, c, d, e: a + DT / 6 * (b + 2 * c + 2 * d + e), y, k1, k2, k3, k4)
-        return y, jnp.max(jnp.abs(mechanism.violation(y[0])))
-
-    return jax.jit(lambda q: jax.lax.scan(step, (q, jnp.zeros((nb, 6))), None, length=steps)[1])(q)
+def box_drop(axes) -> None:
+    steps, mechanism, integrator = 150, box(), MaximalVariational(DT)
+    state = integrator.init(mechanism, jnp.array([[0, 0, 0.65, 1.0, 0, 0, 0]]))
+    _, (gaps, converged) = advance(
+        mechanism, integrator, state, steps, lambda m, s, i: (jnp.min(m.gaps(s.q)), i.converged)
+    )
+    rival = mujoco_box_drop(steps)
+    rest, lowest = 1e6 * float(gaps[-1]), 1e6 * float(jnp.min(gaps))
+    print(
+        f"dropped box: ours rests {rest:.2f} µm above the ground, lowest {lowest:.2f} µm (all converged: "
+        f"{bool(jnp.all(converged))}); MuJoCo rests at {1e3 * rival[-1]:.1f} mm, lowest {1e3 * min(rival):.1f} mm"
+    )
+    t = DT * np.arange(1, steps + 1)
+    axes.plot(t, 1e3 * np.asarray(gaps), label="variational")
+    axes.plot(t, 1e3 * np.asarray(rival), label="MuJoCo, default")
+    axes.set(xlabel="time (s)", ylabel="gap (mm)", title="box dropped from 0.4 m", ylim=(-60, 100))
+    axes.axhline(0, color="k", lw=0.8)
+    axes.legend(loc="upper right", frameon=False)
 
 
-def box_drop(steps):
-    """The lowest gap of a 0.5 m box after a drop from 0.4 m, and its lowest gap on the way."""
-    builder = MechanismBuilder()
-    box = builder.add_body(1.0, (1 / 24,) * 3)
-    builder.add_box_on_plane(box, (0.25,) * 3, friction=0.5)
-    mechanism, integrator = builder.build(), MaximalVariational(DT)
-    q = jnp.array([[0, 0, 0.65, 1.0, 0, 0, 0]])
-    trajectory = eqx.filter_jit(lambda m, q: rollout(m, integrator, integrator.init(m, q), steps=steps))(mechanism, q)
-    gaps = jnp.min(jax.vmap(mechanism.gaps)(trajectory.q), axis=-1)
-    return float(gaps[-1]), float(jnp.min(gaps)), bool(trajectory.converged)
-
-
-def mujoco_box_drop(steps):
+def mujoco_box_drop(steps: int) -> list[float]:
     xml = f"""<mujoco><option timestep="{DT}"/><worldbody><geom type="plane" size="5 5 1"/>
     <body pos="0 0 0.65"><freejoint/><geom type="box" size="0.25 0.25 0.25" mass="1"/></body></worldbody></mujoco>"""
     model = mujoco.MjModel.from_xml_string(xml)
-    data = mujoco.MjData(model)
-    heights = []
+    data, heights = mujoco.MjData(model), []
     for _ in range(steps):
         mujoco.mj_step(model, data)
         heights.append(data.qpos[2] - 0.25)
-    return heights[-1], min(heights)
+    return heights
 
 
-def main():
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="a hundredth of the steps")
+    quick = parser.parse_args().quick
     jax.config.update("jax_enable_x64", True)
-    steps = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
-    mechanism, q = three_link_loop()
-    integrator = MaximalVariational(DT)
-    run = eqx.filter_jit(lambda m, q: rollout(m, integrator, integrator.init(m, q), steps=steps))
-    ours = run(mechanism, q)
-    theirs = runge_kutta_drift(mechanism, q, steps)
-    print(f"jax {jax.__version__}, mujoco {mujoco.__version__}, {steps} steps of {DT} s")
-    print(f"three-link loop, violation at the end [m, rad]: variational {float(ours.info.violation[-1]):.2e} "
-          f"(largest {float(jnp.max(ours.info.violation)):.2e}, all converged: {bool(ours.converged)}), "
-          f"RK4 {float(theirs[-1]):.2e}")  # fmt: skip
-    rest, lowest, converged = box_drop(150)
-    rival, rival_lowest = mujoco_box_drop(150)
-    print(f"dropped box, gap at rest and lowest [m]: ours {rest:.2e}, {lowest:.2e} (converged: {converged}), "
-          f"MuJoCo {rival:.2e}, {rival_lowest:.2e}")  # fmt: skip
+    print(machine("mujoco"))
+    figure, axes = plt.subplots(2, 2, figsize=(11, 8))
+    loop_drift(axes[0, 0], 1000 if quick else 100_000)
+    double_pendulum(axes[0, 1], 0.6 if quick else 60.0)
+    damped_pendulum(axes[1, 0])
+    box_drop(axes[1, 1])
+    if not quick:
+        save(figure, "accuracy")
 
 
 if __name__ == "__main__":

@@ -16,8 +16,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 from .model.topology import Topology
+from .spatial.vector import add, choose
 
 Tree = Any
 
@@ -50,14 +52,13 @@ def root_to_leaf(
     root = _as_arrays(root, dtype)
 
     def body(carry, inputs):
-        previous, slots = carry
-        x, take, keep = inputs
-        parent = previous
-        for k, slot in enumerate(slots):
-            parent = _select(take == k, slot, parent)
+        parent, slots = carry
+        x, taken, kept, _ = inputs
+        for take, slot in zip(taken, slots, strict=True):
+            parent = _select(take, slot, parent)
         state, out = step(parent, rebuild(x))
         state = _as_arrays(state, dtype)
-        slots = tuple(_select(keep == k, state, slot) for k, slot in enumerate(slots))
+        slots = tuple(_select(keep, state, slot) for keep, slot in zip(kept, slots, strict=True))
         return (state, slots), _as_arrays(out, dtype)
 
     slots = tuple(root for _ in range(elements.slots))
@@ -85,20 +86,16 @@ def leaf_to_root(
     zero = _as_arrays(zero, dtype)
 
     def body(carry, inputs):
-        pending, slots = carry
-        x, take, keep = inputs
-        children = pending
-        for k, slot in enumerate(slots):
-            children = jax.tree.map(lambda a, b, k=k: a + jnp.where(keep == k, b, 0), children, slot)
+        children, slots = carry
+        x, taken, kept, to_previous = inputs
+        for keep, slot in zip(kept, slots, strict=True):
+            children = _add_where(keep, children, slot)
         contribution, out = step(children, rebuild(x))
         contribution = _as_arrays(contribution, dtype)
         # an element may open the slot that its own children have just closed
-        slots = tuple(_select(keep == k, zero, slot) for k, slot in enumerate(slots))
-        slots = tuple(
-            jax.tree.map(lambda a, b, k=k: a + jnp.where(take == k, b, 0), slot, contribution)
-            for k, slot in enumerate(slots)
-        )
-        pending = _select(take < 0, contribution, zero) if slots else contribution
+        slots = tuple(_select(keep, zero, slot) for keep, slot in zip(kept, slots, strict=True))
+        slots = tuple(_add_where(take, slot, contribution) for take, slot in zip(taken, slots, strict=True))
+        pending = _select(to_previous, contribution, zero) if slots else contribution
         return (pending, slots), _as_arrays(out, dtype)
 
     slots = tuple(zero for _ in range(elements.slots))
@@ -108,10 +105,14 @@ def leaf_to_root(
     return total, outs
 
 
-def _slot_inputs(elements) -> tuple[np.ndarray | None, np.ndarray | None]:
-    if elements.slots == 0:
-        return None, None
-    return elements.take, elements.keep
+def _slot_inputs(elements) -> tuple[list[np.ndarray], list[np.ndarray], np.ndarray | None]:
+    """For each slot, which elements take their parent from it and which keep their state in it; who needs no slot.
+
+    They are compared here and not in the loop: a comparison of constants would become a loop of its own in derivatives.
+    """
+    slots = range(elements.slots)
+    to_previous = elements.take < 0 if elements.slots else None
+    return [elements.take == k for k in slots], [elements.keep == k for k in slots], to_previous
 
 
 def element_at(tree: Tree, index: int) -> Tree:
@@ -124,11 +125,18 @@ def _is_shared(node) -> bool:
 
 
 def _select(condition, a: Tree, b: Tree) -> Tree:
-    return jax.tree.map(lambda x, y: jnp.where(condition, x, y), a, b)
+    return jax.tree.map(lambda x, y: choose(condition, x, y), a, b)
+
+
+def _add_where(condition, a: Tree, b: Tree) -> Tree:
+    return jax.tree.map(lambda x, y: add(x, choose(condition, y, lax.full_like(y, 0))), a, b)
 
 
 def _as_arrays(tree: Tree, dtype) -> Tree:
-    return jax.tree.map(lambda leaf: jnp.asarray(leaf, dtype), tree)
+    def as_array(leaf):
+        return leaf if isinstance(leaf, jax.Array) and leaf.dtype == dtype else jnp.asarray(leaf, dtype)
+
+    return jax.tree.map(as_array, tree)
 
 
 def _split_literals(tree: Tree) -> tuple[list, Callable[[list], Tree]]:

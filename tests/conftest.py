@@ -5,8 +5,8 @@ from pathlib import Path
 
 import jaxlib
 
-# Compiling takes most of the time of a test, and these flags save three quarters of it. XLA aborts on a flag that it does
-# not know, hence only for versions that are known to have them.
+# Compiling takes most of the time of a test, and these flags save three quarters of it. XLA aborts on a flag that it
+# does not know, hence only for versions that are known to have them.
 if jaxlib.__version__.startswith("0.10."):
     _QUICK = (
         "--xla_cpu_use_fusion_emitters=false",

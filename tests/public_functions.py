@@ -66,6 +66,15 @@ DERIVATIVES = {
 }
 
 ELSEWHERE = {
+    "add_sheet": "tests of deformables",
+    "add_strand": "tests of deformables",
+    "applied_forces": "tests of forces",
+    "constrained_dynamics": "tests of constraints",
+    "constrained_velocity": "tests of constraints",
+    "friction_torques": "tests of joint friction",
+    "post_stabilised": "tests of constraints",
+    "reduced_accelerations": "tests of hyper-reduced coordinates",
+    "vector_field": "tests of implicit integrators",
     "contracted_forward_dynamics_second_derivatives": "tests of the derivatives",
     "contracted_inverse_dynamics_second_derivatives": "tests of the derivatives",
     "forward_dynamics_parameter_derivatives": "tests of the derivatives",

@@ -19,6 +19,7 @@ LAYERS = (
     ("solvers",),
     ("variational",),
     ("maximal",),
+    ("reduced",),
     ("integrators",),
     ("rollout",),
     ("system",),

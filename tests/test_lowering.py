@@ -69,9 +69,12 @@ CASES = {
 }
 
 
+QUICK = {f"gradient of {name}" for name in ("inverse_dynamics", "forward_dynamics", "mass_matrix", "integrate")}
+
+
 def marked(name):
-    """Tracing the gradient of an integrator takes longest."""
-    long = name.startswith(("gradient of rollout", "gradient of variational"))
+    """Tracing gradients takes longest: those of the functions that most people use are for the default run."""
+    long = name.startswith("gradient of") and name not in QUICK
     return pytest.param(name, marks=pytest.mark.slow) if long else name
 
 

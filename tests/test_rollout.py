@@ -1,5 +1,8 @@
 import dataclasses
+import inspect
+from dataclasses import MISSING, fields
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -71,6 +74,8 @@ def test_feedback_sees_time_and_state(model, method, start):
         ({"controls": np.zeros((5, 2)), "steps": 4}, "steps is 4, but controls has 5 rows"),
         ({"controls": np.zeros((5, 3))}, r"tau is .* must have shape \(2,\)"),
         ({"steps": -1}, "steps is -1"),
+        ({"controls": (np.zeros((5, 2)), np.zeros((4, 2)))}, r"The arrays of controls have \[4, 5\] rows"),
+        ({"steps": 3, "checkpoint": -2}, "checkpoint is -2"),
     ],
 )
 def test_what_a_rollout_refuses(model, method, start, arguments, sentence):
@@ -144,3 +149,126 @@ def test_gradients_through_a_rollout_in_both_modes(model, start):
     run = jax.jit(end)
     central = (run(model.mass + h * d, start.v) - run(model.mass - h * d, start.v)) / (2 * h)
     np.testing.assert_allclose(forward[0] @ d, central, atol=1e-9)
+
+
+def final_integrators():
+    """Every integrator of the package that needs nothing but a time step, so that a new one is tested too."""
+    kinds = [kind for kind in vars(jaxsim).values() if inspect.isclass(kind)]
+    kinds = [kind for kind in kinds if issubclass(kind, jaxsim.AbstractIntegrator) and not inspect.isabstract(kind)]
+    kinds = [kind for kind in kinds if all(f.name == "dt" or f.default is not MISSING for f in fields(kind))]
+    quick = {jaxsim.Variational, jaxsim.MaximalVariational}
+    return [pytest.param(kind, id=kind.__name__, marks=[] if kind in quick else pytest.mark.slow) for kind in kinds]
+
+
+class Policy(eqx.Module):
+    """A linear feedback law with parameters; on a mechanism it sees the joint coordinates."""
+
+    gain: jax.Array
+    mechanism: jaxsim.Mechanism | None = None
+
+    def __call__(self, t, state):
+        q = state.q if self.mechanism is None else self.mechanism.coordinates(state.q)
+        return self.gain @ q + t
+
+
+@pytest.fixture(scope="module")
+def exact(model):
+    policy = Policy(jnp.array([[0.0, 0.0], [2.0, 3.0]]))
+    return jaxsim.simulate(model, [0.5, -0.3], [0.4, 0.2], 0.02, RungeKutta4(0.002), policy, energy=True)
+
+
+@pytest.mark.parametrize("kind", final_integrators())
+def test_every_integrator_takes_a_policy_and_reports_energy(model, exact, kind):
+    """A policy's parameters are leaves, energies are those of the states, and all methods agree over a short time."""
+    if kind is jaxsim.Diffrax:
+        pytest.importorskip("diffrax")
+    method, mechanism = kind(dt=0.002), None
+    system, q, v = model, exact.q[0], exact.v[0]
+    if kind is jaxsim.MaximalVariational:
+        system = mechanism = jaxsim.Mechanism.from_model(model)
+        q, v = jaxsim.to_maximal(model, q, v)
+    policy = Policy(jnp.array([[0.0, 0.0], [2.0, 3.0]]), mechanism)
+    trajectory = jaxsim.simulate(system, q, v, duration=0.02, integrator=method, control=policy, energy=True)
+    assert trajectory.q.shape[0] == trajectory.energy.total.shape[0] == 11
+    q, v = trajectory.q[-1], trajectory.v[-1]
+    if mechanism is not None:
+        np.testing.assert_allclose(trajectory.energy.kinetic[-1], mechanism.kinetic_energy(v), rtol=1e-13)
+        q, v = jaxsim.to_minimal(model, q, v)
+    else:
+        np.testing.assert_allclose(trajectory.energy.total[-1], jaxsim.energy(model, q, v).total, rtol=1e-12)
+    np.testing.assert_allclose(q, exact.q[-1], atol=5e-3)
+    np.testing.assert_allclose(trajectory.energy.total, exact.energy.total, atol=0.2)
+
+
+class Toy(jaxsim.AbstractIntegrator):
+    """A pendulum that compiles at once, for what is true of rollouts whatever they roll; the model is its gravity."""
+
+    dt: float = 0.01
+
+    def init(self, model, q, v, t=0.0):
+        return jaxsim.State(jnp.asarray(q), jnp.asarray(v), jnp.asarray(t))
+
+    def step(self, model, state, tau=None):
+        push = 0.0 if tau is None else tau
+        v = state.v + self.dt * (push - model * jnp.sin(state.q) * jnp.exp(jnp.cos(state.q)))
+        good = jnp.all(jnp.isfinite(v))
+        after = jaxsim.State(state.q + self.dt * v, v, state.t + self.dt)
+        return after, jaxsim.Info(good, jnp.max(v), jnp.zeros((), jnp.int32))
+
+
+@pytest.mark.parametrize("checkpoint", [True, 30])
+def test_a_checkpointed_rollout_has_the_same_gradient_in_less_memory(checkpoint):
+    def compiled(checkpoint):
+        def loss(v):
+            return jnp.sum(jaxsim.rollout(9.8, Toy(), Toy().init(9.8, v, v), steps=2500, checkpoint=checkpoint).q ** 2)
+
+        return jax.jit(jax.value_and_grad(loss)).lower(jnp.ones(3)).compile()
+
+    plain, spare = compiled(False), compiled(checkpoint)
+    for a, b in zip(plain(jnp.ones(3)), spare(jnp.ones(3)), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-10)
+    needs = [c.memory_analysis().temp_size_in_bytes for c in (plain, spare)]
+    assert needs[1] < 0.6 * needs[0]
+
+
+def test_a_batch_over_states_controls_and_models():
+    """vmap over everything at once equals one world after another."""
+    rng = np.random.default_rng(1)
+    worlds = jnp.asarray(rng.uniform(5.0, 9.0, 3)), jnp.asarray(rng.normal(size=(3, 2))), rng.normal(size=(3, 4, 2))
+
+    def run(gravity, q, u):
+        return jaxsim.rollout(gravity, Toy(), Toy().init(gravity, q, jnp.zeros(2)), u)
+
+    batch = jax.jit(jax.vmap(run))(*worlds)
+    for i in range(3):
+        np.testing.assert_allclose(batch.q[i], run(*(jnp.asarray(x[i]) for x in worlds)).q, rtol=1e-12)
+
+
+def test_a_progress_bar_does_not_change_the_result(capsys):
+    controls = jnp.asarray(np.random.default_rng(2).normal(size=(107, 2)))
+    plain, shown = (
+        jaxsim.simulate(9.8, jnp.ones(2), jnp.ones(2), integrator=Toy(), control=controls, progress=progress)
+        for progress in (False, True)
+    )
+    for a, b in zip(jax.tree.leaves(plain), jax.tree.leaves(shown), strict=True):
+        assert a.shape == b.shape
+        np.testing.assert_allclose(a, b, rtol=1e-12)
+    written = capsys.readouterr().err
+    assert "100% |" in written
+    assert "107/107 steps" in written
+    broken = controls.at[40].set(jnp.nan)
+    with pytest.raises(RuntimeError, match=r"Step 40 at t = 0.4 s did not converge"):
+        jaxsim.simulate(9.8, jnp.ones(2), jnp.ones(2), integrator=Toy(), control=broken, progress=True)
+
+
+def test_a_trajectory_survives_a_file(tmp_path):
+    saved = jaxsim.simulate(9.8, jnp.ones(2), jnp.ones(2), 0.03, Toy(), control=jnp.ones((3, 2)))
+    saved = dataclasses.replace(saved, energy=jaxsim.Energy(saved.t, saved.t))
+    saved.save(tmp_path / "run.npz")
+    loaded = jaxsim.Trajectory.load(tmp_path / "run.npz")
+    assert jax.tree.structure(loaded) == jax.tree.structure(saved)
+    for a, b in zip(jax.tree.leaves(saved), jax.tree.leaves(loaded), strict=True):
+        np.testing.assert_array_equal(a, b)
+    np.savez(tmp_path / "other.npz", x=np.ones(3))
+    with pytest.raises(ValueError, match=r"other.npz is not a saved trajectory"):
+        jaxsim.Trajectory.load(tmp_path / "other.npz")

@@ -15,6 +15,12 @@ from tests.samples import relative_error, state, tiny_tree
 
 BATCH = 3
 
+QUICK = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "energy", "integrate")
+functions_of_most_use = pytest.mark.parametrize(
+    "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in FUNCTIONS]
+)
+"""Every function, those of less use marked as slow."""
+
 
 TRACES = collections.Counter()
 """How often each function was traced, hence compiled."""
@@ -60,7 +66,7 @@ def test_the_table_holds_every_public_function():
     assert public - {"rnea", "aba", "crba"} == known
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@functions_of_most_use
 def test_vmap_over_models_and_states(name):
     models, samples = worlds()
     together = jax.jit(jax.vmap(FUNCTIONS[name]))(models, samples)
@@ -72,7 +78,7 @@ def test_vmap_over_models_and_states(name):
 
 
 @pytest.mark.parametrize("axes", [(None, 0), (0, None)], ids=["states", "models"])
-@pytest.mark.parametrize("name", ["forward_dynamics", "mass_matrix"])
+@pytest.mark.parametrize("name", ["forward_dynamics"])
 def test_vmap_over_one_of_them(name, axes):
     models, samples = worlds()
     args = [one(x, 0) if axis is None else x for x, axis in zip((models, samples), axes, strict=True)]
@@ -82,13 +88,7 @@ def test_vmap_over_one_of_them(name, axes):
         assert_close(one(together, i), jitted(name)(*single), 1e-12)
 
 
-QUICK = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "jacobian", "energy", "integrate")
-"""The functions whose gradients are compared in the default run; the others follow with the slow tests."""
-
-
-@pytest.mark.parametrize(
-    "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in FUNCTIONS]
-)
+@functions_of_most_use
 def test_both_modes_agree_with_each_other_and_with_differences(name):
     """⟨ȳ, J ẋ⟩ by jvp, by vjp and by central differences, over all leaves of the model and the state at once."""
     model, sample = (one(x, 0) for x in worlds())

@@ -21,9 +21,10 @@ import numpy as np
 
 from ..joints import AbstractJoint
 from ..model import Model
+from ..model.rows import take_rows
 from ..spatial import Inertia, Mat3, Motion, Pose, Scalar, Sym3, Vec3
 from ..spatial.quaternion import Quaternion
-from ..spatial.vector import is_zero
+from ..spatial.vector import choose, is_zero
 from ..sweep import Shared, Tree
 
 Row = TypeVar("Row")
@@ -98,10 +99,7 @@ class MixedPlacement:
         return self._choose(_twist(frame, d_frame.rotation, d_frame.position), self.screw.displacement(d.screw))
 
     def _choose(self, of_frame: Tree, of_screw: Tree) -> Tree:
-        def choose(a, b):
-            return 0.0 if is_zero(a) and is_zero(b) else jnp.where(self.is_frame > 0, a, b)
-
-        return jax.tree.map(choose, of_frame, of_screw)
+        return jax.tree.map(lambda a, b: choose(self.is_frame > 0, a, b), of_frame, of_screw)
 
 
 def _twist(pose: Pose, d_rotation: Mat3, d_position: Vec3) -> Motion:
@@ -147,18 +145,17 @@ def inertias(model: Model) -> Inertia:
     table = model.topology.elements
     carries = table.is_last.astype(model.dtype)
     body = table.body
-    mass = model.mass[body] * carries
-    center = Vec3.from_array(model.com[body])
-    return Inertia.from_center(mass, center, Sym3.from_array(model.inertia[body] * carries[:, None, None]))
+    mass = take_rows(model.mass, body) * carries
+    center = Vec3.from_array(take_rows(model.com, body))
+    inertia = take_rows(model.inertia, body) * carries[:, None, None]
+    return Inertia.from_center(mass, center, Sym3.from_array(inertia))
 
 
 def per_element(model: Model, x: jax.Array) -> jax.Array:
     """The entries of a velocity-like vector in sweep order, with zeros for fixed joints."""
     index = model.topology.elements.velocity
-    if np.array_equal(index, np.arange(model.nv)):
-        return x
     padded = jnp.concatenate([x, jnp.zeros(1, x.dtype)]) if np.any(index == model.nv) else x
-    return padded[index]
+    return take_rows(padded, index)
 
 
 def rotors(model: Model) -> jax.Array:
@@ -170,15 +167,12 @@ def rotors(model: Model) -> jax.Array:
 
 def per_velocity(model: Model, x: jax.Array) -> jax.Array:
     """The entries of an element-wise array, along its first axis, in the order of the velocity coordinates."""
-    index = model.topology.elements.velocity
-    if np.array_equal(index, np.arange(model.nv)):
-        return x
-    return x[model.topology.moving]
+    return take_rows(x, model.topology.moving)
 
 
 def per_body(model: Model, x: jax.Array) -> jax.Array:
     """The rows of an element-wise array that belong to the bodies other than the world, in the order of bodies."""
-    return x[model.topology.elements.last_of_body[1:]]
+    return take_rows(x, model.topology.elements.last_of_body[1:])
 
 
 @dataclasses.dataclass(frozen=True)
@@ -201,12 +195,12 @@ def parts_of(model: Model, q: jax.Array, v: jax.Array | None) -> list[Part]:
     for group, (joint, bodies) in enumerate(zip(model.joints, topology.groups, strict=True)):
         q_rows, v_rows = topology.q_rows[group], topology.v_rows[group]
         rows = np.array(bodies)
-        turn = Quaternion.from_array(model.orientation[rows]).to_matrix()
-        placement = Pose(turn, Vec3.from_array(model.position[rows]))
+        turn = Quaternion.from_array(take_rows(model.orientation, rows)).to_matrix()
+        placement = Pose(turn, Vec3.from_array(take_rows(model.position, rows)))
         nq = nv = 0
         for index, part in enumerate(joint.parts()):
-            part_q = [q[r] for r in q_rows[nq : nq + part.nq]]
-            part_v = None if v is None else [v[r] for r in v_rows[nv : nv + part.nv]]
+            part_q = [take_rows(q, r) for r in q_rows[nq : nq + part.nq]]
+            part_v = None if v is None else [take_rows(v, r) for r in v_rows[nv : nv + part.nv]]
             result.append(Part(group, index, bodies, part, part_q, part_v, placement))
             placement = Pose.identity()
             nq, nv = nq + part.nq, nv + part.nv
@@ -278,7 +272,6 @@ def in_sweep_order(model: Model, parts: list[Part], rows: list[list[Row]]) -> Ro
             flat.append(element)
             sizes.append(len(part.bodies))
     permutation = np.argsort(order)
-    in_order = np.array_equal(permutation, np.arange(len(order)))
 
     def join(*leaves: Scalar) -> Scalar:
         first = leaves[0]
@@ -288,6 +281,6 @@ def in_sweep_order(model: Model, parts: list[Part], rows: list[list[Row]]) -> Ro
         whole = jnp.concatenate(
             [jnp.broadcast_to(jnp.asarray(leaf, dtype), (size,)) for leaf, size in zip(leaves, sizes, strict=True)]
         )
-        return whole if in_order else whole[permutation]
+        return take_rows(whole, permutation)
 
     return jax.tree.map(join, *flat)

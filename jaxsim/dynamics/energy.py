@@ -47,7 +47,7 @@ def energy(model: Model, q: Float[Array, " nq"], v: Float[Array, " nv"]) -> Ener
 
 @on_tree("unchanged")
 def center_of_mass(model: Model, q: Float[Array, " nq"]) -> Float[Array, " 3"]:
-    """The centre of mass of all bodies, in the world; the origin for a model without mass."""
+    """c = Σ mᵢ cᵢ / Σ mᵢ, the centre of mass of all bodies, in the world; the origin for a model without mass."""
     check(model, q=q)
     dtype = jnp.result_type(q, model.dtype)
     mass = jnp.sum(model.mass)
@@ -57,7 +57,7 @@ def center_of_mass(model: Model, q: Float[Array, " nq"]) -> Float[Array, " 3"]:
 
 @on_tree("unchanged")
 def momentum(model: Model, q: Float[Array, " nq"], v: Float[Array, " nv"]) -> Float[Array, " 6"]:
-    """The total momentum (angular about the world's origin, linear) of the bodies, in world axes."""
+    """h = Σ Xᵢ* Iᵢ φᵢ, the total momentum (angular about the world's origin, linear) of the bodies, in world axes."""
     check(model, q=q, v=v)
     dtype = jnp.result_type(q, v, model.dtype)
     element = elements(model, q)

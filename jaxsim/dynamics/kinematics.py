@@ -51,7 +51,7 @@ def forward_kinematics(model: Model, q: Float[Array, " nq"]) -> Poses:
 def frame_pose(
     model: Model, q: Float[Array, " nq"], frame: int | str
 ) -> tuple[Float[Array, "3 3"], Float[Array, " 3"]]:
-    """The rotation and the position in the world of one frame; for several, ``forward_kinematics(model, q).of``."""
+    """R and p of one frame, x_world = R x + p; for several, ``forward_kinematics(model, q).of``."""
     return forward_kinematics(model, q).of(model, frame)
 
 

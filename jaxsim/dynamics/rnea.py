@@ -75,5 +75,5 @@ def bias_forces(model: Model, q: Float[Array, " nq"], v: Float[Array, " nv"]) ->
 
 
 def gravity_forces(model: Model, q: Float[Array, " nq"]) -> Float[Array, " nv"]:
-    """The forces g(q) that hold the bodies against gravity: ``bias_forces`` at rest."""
+    """g(q) = ID(q, 0, 0) without springs, the forces that hold the bodies against gravity: ``bias_forces`` at rest."""
     return bias_forces(model, q, jnp.zeros(model.nv, q.dtype))

@@ -9,15 +9,16 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array
 
-from ..maximal.blocks import rates
-from ..maximal.body import end_momentum
-from ..maximal.forces import Controls, applied_wrench
-from ..maximal.joint_jacobian import constraint_jacobian, motion_jacobian
+from ..maximal.body import carried_momentum, end_momentum, start_momentum
+from ..maximal.forces import Controls, applied_wrench, damping_wrench
+from ..maximal.known import known_at
 from ..maximal.mechanism import Mechanism
 from ..maximal.newton_matrix import StepProblem
-from ..maximal.state import BodyPose, MaximalState, drift, with_world
-from ..maximal.system import Known, KnownContact, Unknowns, velocity_norm
-from ..solvers import SolverInfo, implicit_root, interior_point, newton
+from ..maximal.restitution import release_fast, solve_with_bounces
+from ..maximal.state import BodyPose, MaximalState, drift
+from ..maximal.step_solver import StepSolver, first_guess
+from ..maximal.system import Known, Unknowns
+from ..solvers import SolverInfo
 from .base import AbstractIntegrator
 
 
@@ -45,8 +46,15 @@ class MaximalVariational(AbstractIntegrator):
     """Symplectic Euler in translation and its quaternion counterpart in rotation (Brüdigam et al. 2023, §3).
 
     A state holds z_k and the velocity with which the bodies travel to z_{k+1}, so that joints hold and contacts do not
-    overlap at z_{k+1} already. Started with ``init`` the positions are of second order in Δt: the velocities are those
-    of the middle of the interval.
+    overlap at z_{k+1} already. Started with ``init`` the positions are of second order in Δt as long as there are
+    neither dampers nor controls: the velocities are those of the middle of the interval.
+
+    The symmetric variant splits every force into two half kicks, at the start and at the end of a step, and holds the
+    velocity at z_k itself, made to agree with joints and contacts there (RATTLE; Hairer, Lubich & Wanner 2006, §VII.1).
+    Positions and velocities are of second order, with dampers and controls too, for one more solve a step.
+
+    Gradients are those of the smoothed problem with κ > 0. As κ → 0 they tend to the derivatives of hard contact inside
+    a regime: flight, rest, stick, slip, impact. Between two regimes hard contact has no derivative.
 
     Attributes:
         dt: the time step. Angular velocities must stay below 2/dt.
@@ -55,6 +63,7 @@ class MaximalVariational(AbstractIntegrator):
         tolerance: the largest residual accepted, in m/s and rad/s; never below what rounding allows.
         max_iterations: the most iterations in a step.
         bounce_speed: contacts that close more slowly do not bounce; only for contacts with restitution.
+        symmetric: whether to use the symmetric variant of second order.
     """
 
     dt: float | Array
@@ -62,108 +71,101 @@ class MaximalVariational(AbstractIntegrator):
     tolerance: float | Array = 1e-10
     max_iterations: int = eqx.field(static=True, default=50)
     bounce_speed: float | Array = 0.1
+    symmetric: bool = eqx.field(static=True, default=False)
 
     def init(self, model: Mechanism, q: Array, v: Array | None = None, t: float = 0.0) -> MaximalState:
         """The state at configuration q (nb,7) and velocity v (nb,6), angular in the body frame; at rest by default.
 
         The discrete Legendre transform: the momentum at q and half a step of force give the velocity of the first
-        interval, which already keeps the constraints.
+        interval, which already keeps the constraints. The symmetric variant only makes v agree with them.
         """
         mechanism = model
         q, v = _bodies(mechanism, q, v)
-        angular = jnp.einsum("nij,nj->ni", mechanism.inertia, v[:, :3])
-        momentum = jnp.concatenate([angular, mechanism.mass[:, None] * v[:, 3:]], axis=-1)
-        known = self._known(mechanism, q, v, momentum, None, 0.5)
-        w, _ = self._solve(mechanism, known, v, jnp.zeros((mechanism.num_joints, 6), q.dtype))
-        return MaximalState(q, w.v, jnp.asarray(t, q.dtype), w.impulses)
+        impulses, time = jnp.zeros((mechanism.num_joints, 6), q.dtype), jnp.asarray(t, q.dtype)
+        momentum = start_momentum(mechanism.mass, mechanism.inertia, v, 0.0)
+        if self.symmetric:
+            return MaximalState(q, self._at_node(mechanism, q, v, momentum, impulses)[0], time, impulses)
+        known = self._kicked(mechanism, q, momentum, None, 0.5)
+        w, travel, _ = self._solve(mechanism, known, v, impulses)
+        return MaximalState(q, w.v, time, w.impulses, travel)
 
     def step(
         self, model: Mechanism, state: MaximalState, tau: Array | Controls | None = None
     ) -> tuple[MaximalState, MaximalInfo]:
-        """Drift to z₁, then solve for the velocity over the interval that follows."""
-        mechanism = model
-        q = drift(state.q, state.v, self.dt)
-        momentum = end_momentum(mechanism.mass, mechanism.inertia, state.v, self.dt)
-        known = self._known(mechanism, q, state.v, momentum, tau, 1.0)
-        w, solver = self._solve(mechanism, known, state.v, state.impulses)
-        new = MaximalState(q, w.v, state.t + self.dt, w.impulses)
-        kept = jax.tree.map(lambda a, b: jnp.where(solver.converged, a, b), new, state)
-        return kept, self._info(mechanism, known, w, solver)
+        """Drift to z₁, then solve for the velocity over the interval that follows; or half a kick, drift and half."""
+        new, info = (self._symmetric_step if self.symmetric else self._step)(model, state, tau)
+        return jax.tree.map(lambda a, b: jnp.where(info.converged, a, b), new, state), info
 
-    def _known(self, mechanism, q, v, momentum, u, share) -> Known:
+    def _step(self, mechanism: Mechanism, state: MaximalState, tau) -> tuple[MaximalState, MaximalInfo]:
+        if mechanism.bounces != (state.travel is not None):
+            raise ValueError("Only states of mechanisms with restitution have a mean velocity; make the state by init.")
+        if state.travel is None:
+            q = drift(state.q, state.v, self.dt)
+            momentum = end_momentum(mechanism.mass, mechanism.inertia, state.v, self.dt)
+        else:
+            q = drift(state.q, state.travel, self.dt)
+            momentum = carried_momentum(mechanism.mass, mechanism.inertia, state.v, self.dt, state.q, q)
+        known = self._kicked(mechanism, q, momentum, tau, 1.0)
+        w, travel, solver = self._solve(mechanism, known, state.v, state.impulses)
+        new = MaximalState(q, w.v, state.t + self.dt, w.impulses, travel)
+        ahead = drift(q, w.v if travel is None else travel, self.dt)
+        return new, _info(mechanism, known, w, ahead, solver)
+
+    def _symmetric_step(self, mechanism: Mechanism, state: MaximalState, tau) -> tuple[MaximalState, MaximalInfo]:
+        dt = jnp.asarray(self.dt, state.q.dtype)
+        momentum = start_momentum(mechanism.mass, mechanism.inertia, state.v, 0.0)
+        known = self._kicked(mechanism, state.q, momentum, tau, 0.5)
+        w, travel, solver = self._solve(mechanism, known, state.v, state.impulses)
+        q = drift(state.q, w.v if travel is None else travel, dt)
+        momentum = carried_momentum(mechanism.mass, mechanism.inertia, w.v, dt, state.q, q)
+        momentum = momentum + 0.5 * dt * (applied_wrench(mechanism, q, tau) + damping_wrench(mechanism, q, w.v))
+        v, closing = self._at_node(mechanism, q, w.v, momentum, w.impulses)
+        solver = SolverInfo(
+            solver.converged & closing.converged,
+            jnp.maximum(solver.residual, closing.residual),
+            solver.iterations + closing.iterations,
+        )
+        return MaximalState(q, v, state.t + dt, w.impulses), _info(mechanism, known, w, q, solver)
+
+    def _kicked(self, mechanism: Mechanism, q, momentum, u, share: float) -> Known:
         """Everything at z₁, with ``share`` of a step's force added to the momentum."""
         dt = jnp.asarray(self.dt, q.dtype)
         momentum = momentum + share * dt * applied_wrench(mechanism, q, u)
-        contacts = []
-        for group in mechanism.contacts:
-            pair = mechanism.pair(q, group.bodies)
-            N = group.rows(mechanism.joints, *pair)
-            speed = rates(N, group.bodies, with_world(v))[:, 0]
-            reach = group.gap(mechanism.joints, *pair) + dt * speed
-            bounces = (group.restitution > 0.0) & (reach < 0.0) & (speed < -self.bounce_speed)
-            contacts.append(KnownContact(N, bounces, -group.restitution * speed))
-        hinges = mechanism.pair(q, mechanism.joints.bodies)
-        J = motion_jacobian(mechanism.joints, *hinges) if mechanism.joints.has_dampers else None
-        return Known(momentum, q, constraint_jacobian(mechanism.joints, *hinges), J, tuple(contacts), dt)
+        return known_at(mechanism, q, momentum, dt, share * dt)
 
-    def _solve(self, mechanism, known, v, impulses) -> tuple[Unknowns, SolverInfo]:
-        rates_now = [
-            group.gap(mechanism.joints, *mechanism.pair(known.q, group.bodies)) / known.dt
-            for group in mechanism.contacts
-        ]
-        guesses = [g.cone.guess(rate, g.friction) for g, rate in zip(mechanism.contacts, rates_now, strict=True)]
-        guess = Unknowns(v, impulses, tuple(guesses))
-        eps = jnp.finfo(v.dtype).eps
-        kappa = jnp.maximum(jnp.asarray(self.kappa, v.dtype), 1e-2 * jnp.sqrt(eps))
-        size = jnp.max(jnp.abs(known.q[:, :3]), initial=1.0) / known.dt + jnp.max(jnp.abs(v), initial=0.0)
-        tolerance = jnp.maximum(jnp.asarray(self.tolerance, v.dtype), 20.0 * eps * size)
-        theta = (StepProblem(mechanism, known), kappa, jax.lax.stop_gradient((guess, tolerance)))
-        return implicit_root(
-            lambda w, theta: _on_central_path(*theta[:2], w),
-            lambda theta: _find_root(*theta, self.max_iterations),
-            lambda w, theta: _inverses(theta[0], w),
-            theta,
-        )
+    def _solve(self, mechanism: Mechanism, known: Known, v, impulses) -> tuple[Unknowns, Array | None, SolverInfo]:
+        """The unknowns of an interval, its mean velocity where bodies may bounce, and how it went."""
+        solver = self._solver
+        if mechanism.bounces:
+            return solve_with_bounces(
+                mechanism, known, v, impulses, self.bounce_speed, lambda known, guess: solver(mechanism, known, guess)
+            )
+        w, info = solver(mechanism, known, first_guess(mechanism, known, v, impulses))
+        return w, None, info
 
-    def _info(self, mechanism, known, w, solver) -> MaximalInfo:
-        ahead = drift(known.q, w.v, known.dt)
-        overlap = jnp.max(-mechanism.gaps(ahead), initial=0.0)
-        problem = StepProblem(mechanism, known)
-        return MaximalInfo(
-            solver.converged,
-            solver.residual,
-            solver.iterations,
-            violation=jnp.max(jnp.abs(mechanism.violation(ahead)), initial=0.0),
-            penetration=overlap,
-            gap=problem.mean_gap(w) if mechanism.contacts else jnp.zeros((), w.v.dtype),
-        )
+    def _at_node(self, mechanism: Mechanism, q, v, momentum, impulses) -> tuple[Array, SolverInfo]:
+        """The velocity at q with the given momentum, joints and contacts adding what keeps G v = 0 and N v ≥ 0."""
+        dt = jnp.asarray(self.dt, q.dtype)
+        known = known_at(mechanism, q, momentum, dt, jnp.zeros_like(dt), at_node=True)
+        if mechanism.bounces:
+            known = release_fast(mechanism, known, v, self.bounce_speed)
+        w, info = self._solver(mechanism, known, first_guess(mechanism, known, v, impulses))
+        return w.v, info
+
+    @property
+    def _solver(self) -> StepSolver:
+        return StepSolver(self.kappa, self.tolerance, self.max_iterations)
 
 
-def _on_central_path(problem: StepProblem, kappa, w: Unknowns) -> Unknowns:
-    r = problem.residual(w)
-    return jax.tree.map(lambda a, e: a - kappa * e, r, problem.unit(r))
-
-
-def _inverses(problem: StepProblem, w: Unknowns):
-    factorised = problem.factorise(w)
-    return factorised.solve, factorised.solve_transposed
-
-
-def _find_root(problem: StepProblem, kappa, start, max_iterations: int) -> tuple[Unknowns, SolverInfo]:
-    guess, tolerance = start
-
-    def norm(r):
-        return velocity_norm(problem.mechanism, r)
-
-    if problem.mechanism.contacts:
-        return interior_point(
-            problem, guess, kappa=kappa, tolerance=tolerance, max_iterations=max_iterations, norm=norm
-        )
-
-    def direction(w, r):
-        return problem.linearise(w)(jax.tree.map(jnp.negative, r))
-
-    return newton(problem.residual, direction, guess, tolerance=tolerance, max_iterations=max_iterations, norm=norm)
+def _info(mechanism: Mechanism, known: Known, w: Unknowns, ahead, solver: SolverInfo) -> MaximalInfo:
+    return MaximalInfo(
+        solver.converged,
+        solver.residual,
+        solver.iterations,
+        violation=jnp.max(jnp.abs(mechanism.violation(ahead)), initial=0.0),
+        penetration=jnp.max(-mechanism.gaps(ahead), initial=0.0),
+        gap=StepProblem(mechanism, known).mean_gap(w) if mechanism.contacts else jnp.zeros((), w.v.dtype),
+    )
 
 
 def _bodies(mechanism: Mechanism, q: Any, v: Any) -> tuple[Array, Array]:

@@ -6,9 +6,10 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array
 
-from ..dynamics import forward_dynamics
+from ..forces import AbstractForce
 from ..model import Model, difference, integrate
 from .base import AbstractIntegrator, Info, State, initial_state, joint_forces, keep_if_finite
+from .vector_field import accelerations
 
 
 class RungeKutta4(AbstractIntegrator):
@@ -16,9 +17,14 @@ class RungeKutta4(AbstractIntegrator):
 
     On quaternion joints σ̇ differs from v by the derivative of the exponential map, which is taken into account, so
     the order holds for every joint. The joint forces are constant over the step.
+
+    Attributes:
+        dt: the time step.
+        forces: what acts beside gravity, the model's own springs and τ, see ``AbstractForce``.
     """
 
     dt: float | Array
+    forces: tuple[AbstractForce, ...] = ()
 
     def init(self, model: Model, q: Array, v: Array, t: float = 0.0) -> State:
         return initial_state(model, q, v, t)
@@ -28,7 +34,7 @@ class RungeKutta4(AbstractIntegrator):
 
         def rate(sigma, v):
             q = integrate(model, state.q, sigma)
-            return coordinate_rate(model, state.q, q, v), forward_dynamics(model, q, v, force)
+            return coordinate_rate(model, state.q, q, v), accelerations(model, self.forces, q, v, force)
 
         # one trace of the dynamics serves the four stages
         def stage(carry, weights):

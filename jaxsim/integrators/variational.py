@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
 from ..dynamics import mass_matrix
+from ..forces import AbstractBodyForce
 from ..model import Model
 from ..solvers.implicit import implicit_root
 from ..solvers.newton import SolverInfo
@@ -15,7 +16,6 @@ from ..variational.chart import ball_parts, rate_at_start, retract
 from ..variational.constrained_rows import constraint_jacobian
 from ..variational.constraints import AbstractConstraint
 from ..variational.constraints.constraint_set import ConstraintSet
-from ..variational.forces import AbstractBodyForce
 from ..variational.guess import extrapolate, steady
 from ..variational.linearisation import Linearisation, linearise_by_columns, linearise_screws
 from ..variational.nodes import StepProblem

@@ -46,7 +46,7 @@ class AbstractJoint(eqx.Module):
 
     @abc.abstractmethod
     def subspace_derivative(self, q: Components) -> tuple[tuple[Motion, ...], ...]:
-        """The derivatives of the columns: entry [j][k] is ∂S_j/∂q_k along the k-th tangent direction."""
+        """The derivatives of the columns: entry ``[j][k]`` is ∂S_j/∂q_k along the k-th tangent direction."""
 
     @abc.abstractmethod
     def integrate(self, q: Components, dv: Components) -> tuple[Scalar, ...]:

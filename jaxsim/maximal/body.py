@@ -5,7 +5,7 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from ..spatial import Mat3, Scalar, Sym3, Vec3
+from ..spatial import Mat3, Quaternion, Scalar, Sym3, Vec3
 
 
 def start_momentum(mass, inertia, v, dt: Scalar) -> jax.Array:
@@ -19,6 +19,16 @@ def start_momentum(mass, inertia, v, dt: Scalar) -> jax.Array:
 def end_momentum(mass, inertia, v, dt: Scalar) -> jax.Array:
     """The momentum (nb,6) with which an interval of velocity v ends, angular part in the body frame at its end."""
     return _momentum(mass, inertia, v, dt, -1.0)
+
+
+def carried_momentum(mass, inertia, v, dt: Scalar, q0, q1) -> jax.Array:
+    """``start_momentum`` at q0 (nb,7), angular part turned into the body frame at q1: what a free body still has there.
+
+    Equal to ``end_momentum`` for bodies that travel from q0 to q1 with v; others change direction on the way.
+    """
+    momentum = start_momentum(mass, inertia, v, dt)
+    turn = Quaternion.from_array(q1[:, 3:]).conjugate() * Quaternion.from_array(q0[:, 3:])
+    return jnp.concatenate([turn.rotate(Vec3.from_array(momentum)).to_array(), momentum[:, 3:]], axis=-1)
 
 
 def start_momentum_jacobian(mass, inertia, v, dt: Scalar) -> jax.Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -13,6 +14,7 @@ from .friction import AbstractCone, Frictionless, SecondOrderCone
 from .joint import KINDS, Joints
 from .limit import JointLimit
 from .mechanism import Mechanism, PointSprings
+from .terrain import SphereOnTerrain, Terrain
 
 WORLD = -1
 """Stands for the world where a body is asked for."""
@@ -31,6 +33,7 @@ class MechanismBuilder:
         self._joints: list[dict] = []
         self._springs: list[dict] = []
         self._contacts: list[tuple[type[AbstractContact], AbstractCone, dict]] = []
+        self._terrains: list[Terrain] = []
 
     def add_body(self, mass: float, inertia, name: str | None = None) -> int:
         """A rigid body with its inertia about the centre of mass, (3,) principal moments or (3,3); its index."""
@@ -75,7 +78,7 @@ class MechanismBuilder:
         if parent != WORLD:
             self._check_body(parent)
         free = np.array(KINDS[kind].free, float)
-        frame_a = _frame_along(np.asarray(axis_leaf(axis))) if frame is None else np.asarray(frame, float)
+        frame_a = _frame_along(axis) if frame is None else np.asarray(frame, float)
         offset = np.asarray(orientation, float) / np.linalg.norm(orientation)
         self._joints.append(
             {
@@ -123,16 +126,45 @@ class MechanismBuilder:
         values = {"center": center, "radius": radius, "normal": normal, "offset": offset}
         self._add_contact(SphereOnPlane, plane_body, body, friction, restitution, cone, values)
 
-    def add_box_on_plane(self, body: int, half_sizes, **contact) -> None:
-        """The eight corners of a box centred on a body against a half-space; see ``add_sphere_on_plane``."""
-        for corner in np.stack(np.meshgrid(*[[-1, 1]] * 3), axis=-1).reshape(8, 3):
-            self.add_sphere_on_plane(body, corner * np.asarray(half_sizes, float), **contact)
+    def add_box_on_plane(self, body: int, half_sizes, center=(0.0, 0.0, 0.0), **contact) -> None:
+        """The eight corners of a box along the axes of a body against a half-space; see ``add_sphere_on_plane``."""
+        for corner in _corners(half_sizes, center):
+            self.add_sphere_on_plane(body, corner, **contact)
 
     def add_capsule_on_plane(self, body: int, half, radius: float, center=(0.0, 0.0, 0.0), **contact) -> None:
         """The two end spheres of a capsule with half axis ``half`` against a half-space."""
-        for sign in (-1.0, 1.0):
-            middle = np.asarray(center, float) + sign * np.asarray(half, float)
-            self.add_sphere_on_plane(body, middle, radius, **contact)
+        for end in _ends(half, center):
+            self.add_sphere_on_plane(body, end, radius, **contact)
+
+    def add_sphere_on_terrain(
+        self,
+        body: int,
+        terrain: Terrain,
+        center=(0.0, 0.0, 0.0),
+        radius: float = 0.0,
+        *,
+        friction: float | None = None,
+        restitution: float = 0.0,
+        cone: AbstractCone | None = None,
+    ) -> None:
+        """A sphere, or a point of radius zero, on a body against a height field of the world."""
+        self._check_body(body)
+        if not any(known is terrain for known in self._terrains):
+            self._terrains.append(terrain)
+        values = {"terrain": terrain, "center": center, "radius": radius}
+        self._add_contact(SphereOnTerrain, WORLD, body, friction, restitution, cone, values)
+
+    def add_box_on_terrain(self, body: int, terrain: Terrain, half_sizes, center=(0.0, 0.0, 0.0), **contact) -> None:
+        """The eight corners of a box along the axes of a body against a height field."""
+        for corner in _corners(half_sizes, center):
+            self.add_sphere_on_terrain(body, terrain, corner, **contact)
+
+    def add_capsule_on_terrain(
+        self, body: int, terrain: Terrain, half, radius: float, center=(0.0, 0.0, 0.0), **contact
+    ) -> None:
+        """The two end spheres of a capsule with half axis ``half`` against a height field."""
+        for end in _ends(half, center):
+            self.add_sphere_on_terrain(body, terrain, end, radius, **contact)
 
     def add_capsule_on_capsule(
         self,
@@ -159,16 +191,17 @@ class MechanismBuilder:
         """The mechanism."""
         if not self._bodies:
             raise ValueError("The mechanism has no bodies; add at least one with add_body.")
-        groups: dict[tuple[type[AbstractContact], AbstractCone], list[dict]] = {}
+        groups: dict[tuple, list[dict]] = {}
         for kind, cone, values in self._contacts:
-            groups.setdefault((kind, cone), []).append(values)
+            terrain = next((i for i, known in enumerate(self._terrains) if known is values.get("terrain")), None)
+            groups.setdefault((kind, cone, values["restitution"] > 0.0, terrain), []).append(values)
         return Mechanism(
             mass=jnp.asarray([body["mass"] for body in self._bodies]),
             inertia=jnp.asarray([body["inertia"] for body in self._bodies]),
             gravity=jnp.asarray(self._gravity),
             joints=self._build_joints(),
             springs=self._build_springs(),
-            contacts=tuple(self._build_group(kind, cone, values) for (kind, cone), values in groups.items()),
+            contacts=tuple(self._build_group(kind, cone, values) for (kind, cone, *_), values in groups.items()),
             body_names=tuple(body["name"] for body in self._bodies),
             joint_names=tuple(joint["name"] for joint in self._joints),
         )
@@ -204,9 +237,14 @@ class MechanismBuilder:
         fields = {}
         for name in values[0]:
             column = [value[name] for value in values]
+            if name == "terrain":
+                fields[name] = column[0]
+                continue
             if name in ("body_a", "body_b"):
                 column = [self._index(body) for body in column]
             fields[name] = tuple(column) if name in static else jnp.asarray(np.asarray(column, float))
+        if not any(value["restitution"] for value in values):
+            fields["restitution"] = None
         return kind(cone=cone, **fields)
 
     def _add_contact(self, kind, body_a, body_b, friction, restitution, cone, values) -> None:
@@ -241,6 +279,15 @@ class MechanismBuilder:
             raise ValueError(f"There is no body {body}; add_body has returned 0…{len(self._bodies) - 1}.")
 
 
+def _corners(half_sizes, center) -> np.ndarray:
+    signs = np.stack(np.meshgrid(*[[-1, 1]] * 3), axis=-1).reshape(8, 3)
+    return np.asarray(center, float) + signs * np.asarray(half_sizes, float)
+
+
+def _ends(half, center) -> np.ndarray:
+    return np.asarray(center, float) + np.outer([-1.0, 1.0], np.asarray(half, float))
+
+
 def _check_inertia(name: str, mass: float, J: np.ndarray) -> None:
     if not mass > 0.0:
         raise ValueError(f"The mass {mass} of body {name!r} is not positive; every body needs mass.")
@@ -253,8 +300,10 @@ def _check_inertia(name: str, mass: float, J: np.ndarray) -> None:
         raise ValueError(f"The moments {moments} of body {name!r} violate the triangle inequality; check the inertia.")
 
 
-def _frame_along(axis: np.ndarray) -> np.ndarray:
-    """The shortest rotation (wxyz) that takes z to the unit vector ``axis``."""
+def _frame_along(axis) -> np.ndarray:
+    """The shortest rotation (wxyz) that takes z to the direction of ``axis``."""
+    with jax.ensure_compile_time_eval():  # a mechanism may be built inside of a traced function
+        axis = np.asarray(axis_leaf(axis))
     if axis[2] < -1.0 + 1e-12:
         return np.array([0.0, 1.0, 0.0, 0.0])
     q = np.array([1.0 + axis[2], -axis[1], axis[0], 0.0])

@@ -7,6 +7,7 @@ Points are spheres of radius zero, a box is its eight corners, and a capsule abo
 from __future__ import annotations
 
 import abc
+import dataclasses
 
 import equinox as eqx
 import jax
@@ -21,12 +22,15 @@ from .state import BodyPose
 
 
 class AbstractContact(eqx.Module):
-    """A group of nc possible contacts between the bodies ``body_a`` and ``body_b`` (the world is body nb)."""
+    """A group of nc possible contacts between the bodies ``body_a`` and ``body_b`` (the world is body nb).
+
+    ``restitution`` is ``None`` for groups whose contacts never bounce.
+    """
 
     body_a: eqx.AbstractVar[tuple[int, ...]]
     body_b: eqx.AbstractVar[tuple[int, ...]]
     friction: eqx.AbstractVar[jax.Array]
-    restitution: eqx.AbstractVar[jax.Array]
+    restitution: eqx.AbstractVar[jax.Array | None]
     cone: eqx.AbstractVar[AbstractCone]
 
     @property
@@ -42,6 +46,10 @@ class AbstractContact(eqx.Module):
     def rows(self, joints: Joints, a: BodyPose, b: BodyPose) -> PairOf:
         """The Jacobians (nc,d,6) for bodies A and B: N = ∂φ, then the tangential velocities of B against A."""
 
+    @abc.abstractmethod
+    def about_centers(self, com: jax.Array) -> AbstractContact:
+        """The same contacts, whose points were given in frames with the centres of mass at com (nb+1,3)."""
+
 
 class SphereOnPlane(AbstractContact):
     """Spheres on bodies B against half-spaces fixed to bodies A or the world: φ = n·x_A − r − d ≥ 0.
@@ -54,7 +62,7 @@ class SphereOnPlane(AbstractContact):
     normal: jax.Array
     offset: jax.Array
     friction: jax.Array
-    restitution: jax.Array
+    restitution: jax.Array | None
     body_a: tuple[int, ...] = eqx.field(static=True)
     body_b: tuple[int, ...] = eqx.field(static=True)
     cone: AbstractCone
@@ -68,6 +76,11 @@ class SphereOnPlane(AbstractContact):
         lowest = b.point(Vec3.from_array(self.center)) - n * self.radius
         return touch_rows(self.cone, n, (a, lowest), (b, lowest))
 
+    def about_centers(self, com):
+        a, b = self.bodies
+        height = _unit(Vec3.from_array(self.normal)).dot(Vec3.from_array(com[a]))
+        return dataclasses.replace(self, center=self.center - com[b], offset=self.offset - height)
+
 
 class CapsuleOnCapsule(AbstractContact):
     """Capsules on two bodies: φ is the distance of their segments p ± h less both radii. A sphere has h = 0."""
@@ -79,7 +92,7 @@ class CapsuleOnCapsule(AbstractContact):
     half_b: jax.Array
     radius_b: jax.Array
     friction: jax.Array
-    restitution: jax.Array
+    restitution: jax.Array | None
     body_a: tuple[int, ...] = eqx.field(static=True)
     body_b: tuple[int, ...] = eqx.field(static=True)
     cone: AbstractCone
@@ -92,6 +105,10 @@ class CapsuleOnCapsule(AbstractContact):
         on_a, on_b = self._closest(a, b)
         n = _unit(on_b - on_a)
         return touch_rows(self.cone, n, (a, on_a + n * self.radius_a), (b, on_b - n * self.radius_b))
+
+    def about_centers(self, com):
+        a, b = self.bodies
+        return dataclasses.replace(self, center_a=self.center_a - com[a], center_b=self.center_b - com[b])
 
     def _closest(self, a, b):
         center_a, half_a = a.point(Vec3.from_array(self.center_a)), a.orientation.rotate(Vec3.from_array(self.half_a))
@@ -131,12 +148,12 @@ def touch_rows(cone: AbstractCone, n: Vec3, at_a: tuple[BodyPose, Vec3], at_b: t
     touching points.
     """
     directions = (n, *tangents(n))[: cone.directions]
-    on_a = jnp.stack([-_velocity_row(t, *at_a) for t in directions], axis=1)
-    on_b = jnp.stack([_velocity_row(t, *at_b) for t in directions], axis=1)
+    on_a = jnp.stack([-velocity_row(t, *at_a) for t in directions], axis=1)
+    on_b = jnp.stack([velocity_row(t, *at_b) for t in directions], axis=1)
     return on_a, on_b
 
 
-def _velocity_row(t: Vec3, pose: BodyPose, point: Vec3) -> jax.Array:
+def velocity_row(t: Vec3, pose: BodyPose, point: Vec3) -> jax.Array:
     """The row (nc,6) of the velocity of a body at a point of the world along the direction t: (Rᵀ(p×t), t)."""
     moment = pose.orientation.conjugate().rotate((point - pose.position).cross(t))
     return jnp.concatenate([moment.to_array(), t.to_array()], axis=-1)

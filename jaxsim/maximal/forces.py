@@ -6,7 +6,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from .blocks import push
+from .blocks import push, rates
 from .joint_jacobian import motion_jacobian
 from .mechanism import Mechanism
 from .state import BodyPose, with_world
@@ -50,3 +50,13 @@ def applied_wrench(mechanism: Mechanism, q: jax.Array, u: jax.Array | Controls |
     if controls.wrench is not None:
         wrench = wrench + controls.wrench
     return wrench
+
+
+def damping_wrench(mechanism: Mechanism, q: jax.Array, v: jax.Array) -> jax.Array:
+    """−Jᵀ C J v (nb,6): the joint dampers at the configurations q for the velocities v (nb,6)."""
+    joints = mechanism.joints
+    zero = jnp.zeros((mechanism.num_bodies + 1, 6), q.dtype)
+    if not joints.has_dampers:
+        return zero[:-1]
+    J = motion_jacobian(joints, *mechanism.pair(q, joints.bodies))
+    return push(zero, J, joints.bodies, -joints.damping * rates(J, joints.bodies, with_world(v)))[:-1]

@@ -18,7 +18,7 @@ class JointLimit(AbstractContact):
 
     bound: jax.Array
     friction: jax.Array
-    restitution: jax.Array
+    restitution: jax.Array | None
     joint: tuple[int, ...] = eqx.field(static=True)
     coordinate: tuple[int, ...] = eqx.field(static=True)
     sign: tuple[int, ...] = eqx.field(static=True)
@@ -34,6 +34,9 @@ class JointLimit(AbstractContact):
         J_a, J_b = motion_jacobian(joints.take(self.joint), a, b)
         sign = jnp.asarray(self.sign, J_a.dtype)[:, None, None]
         return sign * J_a[self._entries][:, None], sign * J_b[self._entries][:, None]
+
+    def about_centers(self, com):
+        return self
 
     @property
     def _entries(self):

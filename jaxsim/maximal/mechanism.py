@@ -13,9 +13,11 @@ import numpy as np
 
 from ..model import Model
 from ..spatial import Sym3, Vec3
+from .blocks import rates
 from .contact import AbstractContact
 from .graph_ldu import GraphLDU
 from .joint import Joints, joint_constraints, joint_coordinates
+from .joint_jacobian import motion_jacobian
 from .order import elimination_order
 from .state import BodyPose, MaximalState, with_world
 
@@ -65,7 +67,7 @@ class Mechanism(eqx.Module):
         model: Model, loops: Sequence[Mapping[str, Any]] = (), contacts: Sequence[Mapping[str, Any]] = ()
     ) -> Mechanism:
         """The mechanism of a tree with loop-closing joints and contacts added; see ``mechanism_from_model``."""
-        from .conversion import mechanism_from_model  # which builds mechanisms and so imports this file
+        from .from_model import mechanism_from_model  # which builds mechanisms and so imports this file
 
         return mechanism_from_model(model, loops, contacts)
 
@@ -93,6 +95,11 @@ class Mechanism(eqx.Module):
     def num_controls(self) -> int:
         """The number of free joint coordinates, one control each: joint by joint, rotations xyz, translations xyz."""
         return int(self.joints.free.sum())
+
+    @property
+    def bounces(self) -> bool:
+        """Whether any contact has restitution."""
+        return any(group.restitution is not None for group in self.contacts)
 
     @cached_property
     def elimination(self) -> tuple[tuple[int, ...], set[int]]:
@@ -122,6 +129,11 @@ class Mechanism(eqx.Module):
         """The free joint coordinates (num_controls,) at the configurations q, in the order of the controls."""
         every = joint_coordinates(self.joints, *self.pair(q, self.joints.bodies))
         return every[self.joints.free]
+
+    def coordinate_rates(self, q: jax.Array, v: jax.Array) -> jax.Array:
+        """The rates (num_controls,) along the free joint coordinates, with which the controls do their work."""
+        J = motion_jacobian(self.joints, *self.pair(q, self.joints.bodies))
+        return rates(J, self.joints.bodies, with_world(v))[self.joints.free]
 
     def gaps(self, q: jax.Array) -> jax.Array:
         """The gaps φ of all contacts at the configurations q, group after group."""

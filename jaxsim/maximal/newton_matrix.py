@@ -19,7 +19,7 @@ from .contact import AbstractContact
 from .graph_ldu import BlockMatrix, Factors
 from .joint_jacobian import constraint_jacobian, drift_jacobian
 from .mechanism import Mechanism
-from .state import drift, with_world
+from .state import with_world
 from .system import Known, KnownContact, Unknowns, residual
 
 REGULARISATION = 1e-8
@@ -95,7 +95,7 @@ class StepProblem(AbstractConeProblem):
     def factorise(self, w: Unknowns) -> Factorised:
         """The Newton matrix at w, factorised."""
         mechanism, known = self.mechanism, self.known
-        ahead, turn = drift(known.q, w.v, known.dt), with_world(drift_jacobian(w.v, known.dt))
+        ahead, turn = known.ahead(w.v), with_world(drift_jacobian(w.v, known.span))
         groups = zip(mechanism.contacts, known.contacts, w.contacts, strict=True)
         parts = tuple(condense(mechanism, group, at, y, ahead, turn) for group, at, y in groups)
         factors = mechanism.graph.factor(newton_matrix(mechanism, known, w.v, ahead, turn, parts))
@@ -128,8 +128,11 @@ def condense(mechanism: Mechanism, group: AbstractContact, at: KnownContact, y, 
     N_ahead = group.rows(mechanism.joints, *mechanism.pair(ahead, group.bodies))
 
     def motion(N, N_ahead, index):
-        gap = jnp.where(at.bounces[:, None], N[:, 0], jnp.einsum("ni,nij->nj", N_ahead[:, 0], turn[index]))
-        return N.at[:, 0].set(gap)
+        normal = jnp.einsum("ni,nij->nj", N_ahead[:, 0], turn[index])
+        if at.bounce is not None:
+            normal = jnp.where(at.bounce.active[:, None], N[:, 0], normal)
+            normal = jnp.where(at.bounce.released[:, None], 0.0, normal)
+        return N.at[:, 0].set(normal)
 
     return Condensed(
         P_inverse=jnp.linalg.inv(block_jacobian(lambda y: cone.residual(y, c, mu), y)),
@@ -143,7 +146,7 @@ def newton_matrix(mechanism: Mechanism, known: Known, v, ahead, turn, parts: tup
     """The matrix on the graph: bodies D̂ = ∂r/∂v + NᵀM P⁻¹R C, joints G and ∂(g/Δt)/∂v, in the order of ``edges``."""
     joints = mechanism.joints
     a, b = joints.bodies
-    D = start_momentum_jacobian(mechanism.mass, mechanism.inertia, v, known.dt)
+    D = start_momentum_jacobian(mechanism.mass, mechanism.inertia, v, known.span)
     G_ahead = constraint_jacobian(joints, *mechanism.pair(ahead, joints.bodies))
     G_hat = [jnp.einsum("nki,nij->nkj", side, turn[index]) for side, index in zip(G_ahead, (a, b), strict=True)]
     hinged = a != mechanism.num_bodies
@@ -151,7 +154,7 @@ def newton_matrix(mechanism: Mechanism, known: Known, v, ahead, turn, parts: tup
     lower = [G_hat[1], G_hat[0][hinged]]
     couplings = [(group.bodies, at.N, stiff(part), part.C) for group, at, part in _groups(mechanism, known, parts)]
     if known.J is not None:
-        scale = known.dt * joints.damping[:, :, None] * jnp.eye(6, dtype=v.dtype)
+        scale = known.kick * joints.damping[:, :, None] * jnp.eye(6, dtype=v.dtype)
         couplings = [(joints.bodies, known.J, scale, known.J), *couplings]
     for bodies, N, K, C in couplings:
         D, between, back = _couple(D, bodies, N, K, C)

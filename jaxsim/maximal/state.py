@@ -16,13 +16,16 @@ class MaximalState(eqx.Module):
 
     q (nb,7): centre of mass in the world and unit quaternion wxyz, body→world. v (nb,6): angular velocity in the body
     frame, then linear velocity of the centre of mass in the world. ``impulses`` (nj,6) are the joints' constraint
-    impulses over the last step, in the rows of ``joint_constraints``; they start the next solve.
+    impulses over the last step, in the rows of ``joint_constraints``; they start the next solve. ``travel`` (nb,6) is
+    the mean velocity on the way to the next configuration, which differs from v for bodies that bounce on that way;
+    only mechanisms with restitution have it.
     """
 
     q: jax.Array
     v: jax.Array
     t: jax.Array
     impulses: jax.Array
+    travel: jax.Array | None = None
 
 
 @jax.tree_util.register_dataclass

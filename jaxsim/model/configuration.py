@@ -8,6 +8,7 @@ from jaxtyping import Array, Float
 
 from .model import Model, from_groups
 from .on_tree import on_tree
+from .rows import take_rows
 from .shapes import check
 
 
@@ -22,7 +23,10 @@ def integrate(model: Model, q: Float[Array, " nq"], dv: Float[Array, " nv"]) -> 
         return q + dv
     topology = model.topology
     groups = zip(model.joints, topology.q_rows, topology.v_rows, strict=True)
-    parts = [joint.integrate([q[r] for r in q_rows], [dv[r] for r in v_rows]) for joint, q_rows, v_rows in groups]
+    parts = [
+        joint.integrate([take_rows(q, r) for r in q_rows], [take_rows(dv, r) for r in v_rows])
+        for joint, q_rows, v_rows in groups
+    ]
     return from_groups(parts, topology.q_rows, q.dtype)
 
 
@@ -35,7 +39,9 @@ def difference(model: Model, q0: Float[Array, " nq"], q1: Float[Array, " nq"]) -
         return q1 - q0
     topology = model.topology
     groups = zip(model.joints, topology.q_rows, strict=True)
-    parts = [joint.difference([q0[r] for r in rows], [q1[r] for r in rows]) for joint, rows in groups]
+    parts = [
+        joint.difference([take_rows(q0, r) for r in rows], [take_rows(q1, r) for r in rows]) for joint, rows in groups
+    ]
     return from_groups(parts, topology.v_rows, q0.dtype)
 
 

@@ -18,6 +18,7 @@ from .frames import Frames
 from .geometry import Geometry
 from .keyframes import Keyframes
 from .loops import Loops
+from .rows import take_rows
 from .topology import Topology
 
 
@@ -164,4 +165,4 @@ def from_groups(parts: Sequence[Sequence[Scalar]], rows: Sequence[np.ndarray], d
     if not values:
         return jnp.zeros(0, dtype)
     order = np.argsort(np.concatenate([index.reshape(-1) for index in rows]))
-    return jnp.concatenate([jnp.asarray(value) for value in values])[order]
+    return take_rows(jnp.concatenate([jnp.asarray(value) for value in values]), order)

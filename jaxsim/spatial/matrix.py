@@ -7,7 +7,7 @@ import dataclasses
 import jax
 import jax.numpy as jnp
 
-from .vector import Scalar, Vec3, add, multiply, negate, stack_last, subtract
+from .vector import Scalar, Vec3, add, component, multiply, negate, stack_last, subtract
 
 
 @jax.tree_util.register_dataclass
@@ -28,7 +28,7 @@ class Mat3:
     @staticmethod
     def from_array(array) -> Mat3:
         """The matrix whose entries are ``array[..., 0:3, 0:3]``."""
-        return Mat3(*(array[..., i, j] for i in range(3) for j in range(3)))
+        return Mat3(*(component(component(array, j), i) for i in range(3) for j in range(3)))
 
     @staticmethod
     def from_columns(a: Vec3, b: Vec3, c: Vec3) -> Mat3:
@@ -128,11 +128,8 @@ class Sym3:
     @staticmethod
     def from_array(array) -> Sym3:
         """The symmetric part of ``array[..., 0:3, 0:3]``."""
-
-        def mean(i, j):
-            return 0.5 * (array[..., i, j] + array[..., j, i])
-
-        return Sym3(array[..., 0, 0], array[..., 1, 1], array[..., 2, 2], mean(0, 1), mean(0, 2), mean(1, 2))
+        m = Mat3.from_array(array)
+        return Sym3(m.xx, m.yy, m.zz, 0.5 * (m.xy + m.yx), 0.5 * (m.xz + m.zx), 0.5 * (m.yz + m.zy))
 
     @staticmethod
     def upper(matrix: Mat3) -> Sym3:

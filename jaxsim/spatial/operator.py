@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 import jax
+import jax.numpy as jnp
 
 from .inertia import Inertia
 from .matrix import Mat3, Sym3
@@ -56,6 +57,12 @@ class SpatialMatrix:
             Mat3.outer(f.linear, g.angular),
             Mat3.outer(f.linear, g.linear),
         )
+
+    def to_array(self) -> jax.Array:
+        """The entries as an array of shape (..., 6, 6)."""
+        top = jnp.concatenate(jnp.broadcast_arrays(self.A.to_array(), self.B.to_array()), axis=-1)
+        bottom = jnp.concatenate(jnp.broadcast_arrays(self.C.to_array(), self.D.to_array()), axis=-1)
+        return jnp.concatenate(jnp.broadcast_arrays(top, bottom), axis=-2)
 
     @property
     def T(self) -> SpatialMatrix:

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from .matrix import Mat3
-from .vector import Scalar, Vec3, stack_last
+from .vector import Scalar, Vec3, component, stack_last
 
 
 @jax.tree_util.register_dataclass
@@ -28,7 +28,7 @@ class Quaternion:
     @staticmethod
     def from_array(array) -> Quaternion:
         """The quaternion whose components are ``array[..., 0:4]``."""
-        return Quaternion(array[..., 0], array[..., 1], array[..., 2], array[..., 3])
+        return Quaternion(*(component(array, i) for i in range(4)))
 
     @staticmethod
     def from_parts(w: Scalar, u: Vec3) -> Quaternion:

@@ -9,6 +9,7 @@ import dataclasses
 
 import jax
 import jax.numpy as jnp
+from jax import lax
 
 Scalar = jax.Array | float
 """A component: an array of any (common) shape, or a Python number that broadcasts against the others."""
@@ -27,26 +28,51 @@ def is_one(a: Scalar) -> bool:
     return type(a) is float and a == 1.0
 
 
+def are_alike(a: Scalar, b: Scalar) -> bool:
+    """Whether two components are arrays of one shape and type.
+
+    Then the primitive says it all. Inside a sweep all components are alike, and the conversions, promotions and nested
+    compilations of ``jax.numpy`` would take most of the time of tracing.
+    """
+    if isinstance(a, jax.Array) and isinstance(b, jax.Array):
+        return a.shape == b.shape and a.dtype == b.dtype
+    return False
+
+
 def add(a: Scalar, b: Scalar) -> Scalar:
     """a + b, emitting nothing where one is a literal zero."""
-    return b if is_zero(a) else a if is_zero(b) else a + b
+    if is_zero(a) or is_zero(b):
+        return b if is_zero(a) else a
+    return lax.add(a, b) if are_alike(a, b) else a + b
 
 
 def subtract(a: Scalar, b: Scalar) -> Scalar:
     """a − b, emitting no difference where one is a literal zero."""
-    return a if is_zero(b) else negate(b) if is_zero(a) else a - b
+    if is_zero(a) or is_zero(b):
+        return a if is_zero(b) else negate(b)
+    return lax.sub(a, b) if are_alike(a, b) else a - b
 
 
 def multiply(a: Scalar, b: Scalar) -> Scalar:
     """a b, emitting nothing where one is a literal zero or a literal one."""
     if is_zero(a) or is_zero(b):
         return 0.0
-    return b if is_one(a) else a if is_one(b) else a * b
+    if is_one(a) or is_one(b):
+        return b if is_one(a) else a
+    return lax.mul(a, b) if are_alike(a, b) else a * b
+
+
+def choose(condition: Scalar, a: Scalar, b: Scalar) -> Scalar:
+    """a where the condition holds, else b; emitting nothing where both are literal zeros."""
+    if is_zero(a) and is_zero(b):
+        return 0.0
+    simple = are_alike(a, b) and isinstance(condition, jax.Array) and condition.shape in ((), jnp.shape(a))
+    return lax.select(condition, a, b) if simple else jnp.where(condition, a, b)
 
 
 def negate(a: Scalar) -> Scalar:
     """−a, emitting nothing for a literal zero."""
-    return 0.0 if is_zero(a) else -a
+    return 0.0 if is_zero(a) else lax.neg(a) if isinstance(a, jax.Array) else -a
 
 
 @jax.tree_util.register_dataclass
@@ -61,7 +87,7 @@ class Vec3:
     @staticmethod
     def from_array(array) -> Vec3:
         """The vector whose components are ``array[..., 0:3]``."""
-        return Vec3(array[..., 0], array[..., 1], array[..., 2])
+        return Vec3(*(component(array, i) for i in range(3)))
 
     @staticmethod
     def zero() -> Vec3:
@@ -101,6 +127,13 @@ class Vec3:
     def norm_squared(self) -> Scalar:
         """|a|²."""
         return self.dot(self)
+
+
+def component(array, i: int) -> Scalar:
+    """``array[..., i]``, as the primitive where that is an array of JAX."""
+    if isinstance(array, jax.Array):
+        return lax.index_in_dim(array, i, axis=-1, keepdims=False)
+    return array[..., i]
 
 
 def stack_last(*components: Scalar) -> jax.Array:

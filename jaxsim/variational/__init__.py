@@ -10,8 +10,5 @@ from .constraints import Rod as Rod
 from .constraints import RollingSphere as RollingSphere
 from .diagnostics import discrete_energy as discrete_energy
 from .diagnostics import discrete_momentum as discrete_momentum
-from .forces import AbstractBodyForce as AbstractBodyForce
-from .forces import BodyDrag as BodyDrag
-from .forces import ConstantWrench as ConstantWrench
 from .linearisation import Linearisation as Linearisation
 from .quadrature import lobatto as lobatto

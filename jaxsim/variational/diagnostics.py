@@ -25,5 +25,5 @@ def discrete_energy(model: Model, state: DiscreteState) -> Energy:
 
 
 def discrete_momentum(model: Model, state: DiscreteState) -> Float[Array, " 6"]:
-    """The momentum map (angular about the world's origin, linear) at (q, p), conserved where symmetry says so."""
+    """``momentum`` at v = M(q)⁻¹ p (angular about the world's origin, linear), conserved where symmetry says so."""
     return momentum(model, state.q, inverse_mass_product(model, state.q, state.momentum))

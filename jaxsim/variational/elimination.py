@@ -19,13 +19,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from ..forces.body import wrench_derivatives
 from ..model import Model
 from ..spatial import Motion, Pose, Vec3
 from ..spatial.matrix import Mat3
 from ..spatial.operator import SpatialMatrix
 from ..sweep import leaf_to_root, root_to_leaf
 from .blocks import Blocks, Shape, blocks, newton_shape
-from .forces import wrench_derivatives
 from .nodes import Nodes, StepProblem, body_states, per_last_element
 
 

@@ -10,12 +10,12 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from ..dynamics.elements import elements, inertias, per_element
+from ..forces.body import Forces, total_wrench
 from ..model import Model
 from ..spatial import Force, Inertia, Motion, Pose, Vec3
 from ..sweep import leaf_to_root, root_to_leaf
 from .chart import retract, velocity
 from .constraints.constraint_set import ConstraintSet
-from .forces import Forces, total_wrench
 from .quadrature import Quadrature, lobatto
 
 

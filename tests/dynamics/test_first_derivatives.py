@@ -23,7 +23,7 @@ first_derivatives = jax.jit(jaxsim.inverse_dynamics_derivatives)
 by_differentiation = jax.jit(first_by_differentiation, static_argnums=0)
 
 
-@pytest.mark.parametrize("name", slow_except("legs", "charts"))
+@pytest.mark.parametrize("name", slow_except("legs"))
 def test_inverse_dynamics(name):
     model, *state = sample(name)
     d = first_derivatives(model, *state)
@@ -77,7 +77,7 @@ def test_joints_that_mimic_others():
         assert_close(actual, wanted, 1e-12)
 
 
-@pytest.mark.parametrize("name", slow_except("legs", "charts"))
+@pytest.mark.parametrize("name", slow_except("legs"))
 def test_finite_at_rest_at_the_identity_and_at_pi(name):
     model, _, v, _, _ = sample(name)
     for angle in (0.0, np.pi):

@@ -68,13 +68,13 @@ def test_forward_dynamics(name):
     assert_both_modes_agree_with_differentiation(jaxsim.forward_dynamics, plain_forward_dynamics, sample(name), 1e-10)
 
 
-@pytest.mark.parametrize("name", ["legs", *slow("charts")])
+@pytest.mark.parametrize("name", slow("legs", "charts"))
 def test_mass_matrix(name):
     model, q, *_ = sample(name)
     assert_both_modes_agree_with_differentiation(jaxsim.mass_matrix, plain_mass_matrix, (model, q), 1e-11)
 
 
-@pytest.mark.parametrize("name", ["screws", *slow("balls")])
+@pytest.mark.parametrize("name", slow("screws", "balls"))
 def test_inverse_mass_product(name):
     model, q, v, *_ = sample(name)
     assert_both_modes_agree_with_differentiation(
@@ -160,7 +160,7 @@ def work(model, q, v, tau):
     return jnp.sum(jaxsim.inverse_dynamics(model, q, v, jaxsim.forward_dynamics(model, q, v, tau)) ** 2)
 
 
-@pytest.mark.parametrize("name", ["balls", *slow("charts")])
+@pytest.mark.parametrize("name", slow("balls", "charts"))
 def test_gradients_are_finite_at_rest_at_the_identity_and_at_pi(name):
     model, _, v, _, _ = sample(name)
     run = jax.jit(jax.grad(work, argnums=(1, 2, 3)))

@@ -29,7 +29,7 @@ def tensors(name):
     return second_derivatives(*sample(name))
 
 
-@pytest.mark.parametrize("name", slow_except("legs", "balls"))
+@pytest.mark.parametrize("name", slow_except("legs"))
 def test_inverse_dynamics(name):
     d = tensors(name)
     wanted = by_differentiation(plain_inverse_dynamics, *sample(name))
@@ -37,7 +37,7 @@ def test_inverse_dynamics(name):
         assert_close(actual, expected, 1e-11)
 
 
-@pytest.mark.parametrize("name", slow_except("legs", "balls"))
+@pytest.mark.parametrize("name", slow_except("legs"))
 def test_symmetry_and_the_order_of_lie_derivatives(name):
     """qq[:, j, k] − qq[:, k, j] is ∂τ/∂q along the bracket e_k×e_j for two coordinates of one joint, else zero."""
     model, *state = sample(name)
@@ -92,6 +92,7 @@ def test_forward_dynamics(name):
         assert_close(actual, jnp.einsum("i,ijk->jk", cotangent, tensor), 1e-10)
 
 
+@pytest.mark.slow
 def test_forward_dynamics_of_a_pendulum():
     model = jaxsim.robots.pendulum(links=3)
     q, v, tau = jax.random.normal(jax.random.key(0), (3, 3))
@@ -117,7 +118,7 @@ def test_springs_on_quaternion_joints():
     assert_close(w.qq, jnp.einsum("i,ijk->jk", cotangent, qq), 1e-11)
 
 
-@pytest.mark.parametrize("name", slow_except("legs", "balls"))
+@pytest.mark.parametrize("name", slow_except("legs"))
 def test_finite_at_rest_at_the_identity_and_at_pi(name):
     model, _, v, _, f_ext = sample(name)
     for angle in (0.0, np.pi):

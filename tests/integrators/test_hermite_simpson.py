@@ -7,6 +7,7 @@ import jaxsim
 from jaxsim.integrators.hermite_simpson import HermiteSimpson
 
 
+@pytest.mark.slow
 def test_order_is_four_and_solutions_satisfy_the_collocation_equations():
     model = jaxsim.robots.pendulum(2)
     q0, v0 = jnp.array([0.7, -0.4]), jnp.array([0.5, 1.0])

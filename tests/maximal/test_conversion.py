@@ -10,8 +10,8 @@ from jaxsim import joints as minimal
 from jaxsim.dynamics import energy
 from jaxsim.integrators import RungeKutta4
 from jaxsim.integrators.maximal_variational import MaximalVariational
-from jaxsim.maximal import mechanism_from_model, to_maximal, to_minimal
-from jaxsim.model import BodyInertia, ModelBuilder, Placement, random_configuration
+from jaxsim.maximal import MaximalState, mechanism_from_model, to_maximal, to_minimal
+from jaxsim.model import BodyInertia, ModelBuilder, Placement, integrate, random_configuration
 from jaxsim.rollout import rollout
 
 JOINTS = {
@@ -64,38 +64,78 @@ def test_states_map_to_and_fro_and_keep_all_joints(everything):
     total = energy(model, q, v)
     np.testing.assert_allclose(mechanism.kinetic_energy(v_max), total.kinetic, rtol=1e-12)
     np.testing.assert_allclose(mechanism.potential_energy(q_max), total.potential, rtol=1e-12)
+    rates, free = mechanism.coordinate_rates(q_max, v_max), mechanism.joints.free
+    for name in ("revolute", "prismatic", "helical"):
+        body = model.body_index(name)
+        row = free[: mechanism.joints.child.index(body - 1)].sum()
+        np.testing.assert_allclose(rates[row], v[model.topology.v_start[body]], atol=1e-12)
+
+
+DURATION = 0.2
+
+
+@pytest.fixture(scope="module")
+def by_runge_kutta():
+    """A tree with springs and dampers under constant joint forces: final state and derivative in the leaves."""
+    model = tree(["revolute", "spherical", "universal"])
+    rng = np.random.default_rng(5)
+    model = eqx.tree_at(
+        lambda m: (m.stiffness, m.damping),
+        model,
+        (jnp.array([2.0, 1.0, 1.0, 1.0, 0.5, 0.7]), jnp.array([0.1, 0.05, 0.05, 0.05, 0.2, 0.1])),
+    )
+    # Far from half turns, beyond which maximal coordinates count the angle of a spring from the other side.
+    q, v = 0.5 * jax.random.normal(jax.random.key(3), (2, model.nv))
+    q = integrate(model, model.neutral(), q)
+    # Ball joints are driven in the child frame here and in the parent frame there: no torque on them.
+    tau = jnp.asarray(rng.normal(size=model.nv)).at[1:4].set(0.0)
+    names = ("mass", "com", "inertia", "position", "stiffness", "damping", "gravity")
+    leaves = lambda m: [*(getattr(m, name) for name in names), m.joints[0].axis]  # noqa: E731
+    changes = [jnp.asarray(0.1 * rng.normal(size=leaf.shape)) for leaf in leaves(model)]
+    changes[2] = 0.1 * model.inertia
+
+    def changed(s):
+        return eqx.tree_at(leaves, model, [a + s * b for a, b in zip(leaves(model), changes, strict=True)])
+
+    def final(s):
+        m, integrator = changed(s), RungeKutta4(0.002)
+        trajectory = rollout(m, integrator, integrator.init(m, q, v), jnp.broadcast_to(tau, (100, model.nv)))
+        return jnp.concatenate([part.ravel() for part in to_maximal(m, trajectory.q[-1], trajectory.v[-1])])
+
+    h = 1e-3
+    below, value, above = jax.jit(jax.vmap(final))(jnp.array([-h, 0.0, h]))
+    return changed, q, v, tau, (value, (above - below) / (2 * h))
 
 
 @pytest.mark.slow
-def test_the_same_tree_follows_the_same_trajectory_as_dt_vanishes():
-    model = tree(["revolute", "spherical", "prismatic", "universal"])
-    mechanism = mechanism_from_model(model)
-    q = random_configuration(model, jax.random.key(3))
-    v = 0.5 * jax.random.normal(jax.random.key(4), (model.nv,))
-    fine = eqx.filter_jit(
-        lambda q, v: rollout(model, RungeKutta4(0.001), RungeKutta4(0.001).init(model, q, v), steps=200)
-    )
-    exact = to_maximal(model, fine(q, v).q[-1], v)[0]
+def test_the_same_tree_follows_the_same_trajectory_with_the_same_gradient(by_runge_kutta):
+    changed, q, v, tau, (exact, exact_derivative) = by_runge_kutta
 
-    @eqx.filter_jit
-    def coarse(dt, steps):
-        integrator = MaximalVariational(dt)
+    @jax.jit
+    def errors(dt, steps):
+        def final(s):
+            model = changed(s)
+            mechanism, integrator = mechanism_from_model(model), MaximalVariational(dt, symmetric=True)
 
-        def body(_, carry):
-            state, good = carry
-            state, info = integrator.step(mechanism, state)
-            return state, good & info.converged
+            def body(_, carry):
+                state, good = carry
+                state, info = integrator.step(mechanism, state, tau)
+                return state, good & info.converged
 
-        state = integrator.init(mechanism, *to_maximal(model, q, v))
-        return jax.lax.fori_loop(0, steps, body, (state, jnp.asarray(True)))
+            state = MaximalState(*to_maximal(model, q, v), jnp.zeros(()), jnp.zeros((mechanism.num_joints, 6)))
+            state, good = jax.lax.fori_loop(0, steps, body, (state, jnp.asarray(True)))
+            return jnp.concatenate([state.q.ravel(), state.v.ravel()]), good
 
-    errors = []
-    for steps in (20, 40):
-        state, good = coarse(jnp.asarray(0.2 / steps), jnp.asarray(steps))
-        assert good
-        errors.append(float(jnp.max(jnp.abs(state.q[:, :3] - exact[:, :3]))))
-    assert errors[1] < 2e-4
-    assert 3.4 < errors[0] / errors[1] < 4.6
+        value, derivative, good = jax.jvp(final, (0.0,), (1.0,), has_aux=True)
+        return value - exact, derivative - exact_derivative, good
+
+    value, derivative, good = zip(*(errors(DURATION / steps, steps) for steps in (20, 40)), strict=True)
+    assert all(good)
+    assert jnp.max(jnp.abs(exact_derivative)) > 0.1
+    # Order 2 in positions and velocities, with dampers and controls, and in the derivatives; extrapolated, order 3.
+    for coarse, fine in (value, derivative):
+        assert 3.7 < jnp.linalg.norm(coarse) / jnp.linalg.norm(fine) < 4.3
+        np.testing.assert_allclose((4 * fine - coarse) / 3, 0.0, atol=2e-6)
 
 
 def test_what_cannot_be_converted_is_named():

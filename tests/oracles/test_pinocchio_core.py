@@ -153,15 +153,20 @@ QUANTITIES = (
 )
 
 
+every_model = pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name != "tree")) for name in MODELS]
+)
+
+
 @pytest.mark.parametrize("quantity", QUANTITIES)
-@pytest.mark.parametrize("name", MODELS)
+@every_model
 def test_double_precision(name, quantity):
     expected, got, _ = compared(name)
     assert relative_error(got[quantity], expected[quantity]) < 1e-9
 
 
 @pytest.mark.parametrize("quantity", QUANTITIES)
-@pytest.mark.parametrize("name", MODELS)
+@every_model
 def test_single_precision(name, quantity):
     expected, _, got = compared(name)
     assert got[quantity].dtype == jnp.float32

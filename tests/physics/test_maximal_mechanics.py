@@ -80,7 +80,7 @@ def test_a_loop_with_redundant_joints_does_not_drift(springs_and_loops):
     kinetic = 0.5 * (spin + jnp.sum(mechanism.mass[:3] * jnp.sum(v[..., 3:] ** 2, axis=-1), axis=-1))
     energy = kinetic[:-1] + G * 0.5 * (height[:-1] + height[1:])
     assert jnp.max(kinetic) > 0.1
-    assert jnp.max(jnp.abs(energy - energy[0])) < 1e-3
+    np.testing.assert_allclose(energy, energy[0], rtol=0.0, atol=2e-4)  # a ripple of second order in Δt
 
 
 def test_a_damped_pendulum_follows_its_equation(springs_and_loops):
@@ -99,14 +99,16 @@ def test_a_damped_pendulum_follows_its_equation(springs_and_loops):
         k3 = rate(y + 0.5 * h * k2)
         y = y + h / 6 * (k1 + 2 * k2 + 2 * k3 + rate(y + h * k3))
         if step in (1000, 2000, 3000):
-            np.testing.assert_allclose(angle[step // 10], y[0], atol=1e-2)  # damping is of first order
+            np.testing.assert_allclose(angle[step // 10], y[0], atol=1e-2)  # dampers are of first order here
 
 
 def test_springs_oscillate_at_their_frequency(springs_and_loops):
     _, trajectory = springs_and_loops
-    expected = -2.0 * G / 50.0 * (1.0 - jnp.cos(5.0 * trajectory.t))
-    np.testing.assert_allclose(trajectory.q[:300, 4, 2], expected[:300], atol=2e-3)
-    np.testing.assert_allclose(trajectory.q[:300, 5, 2], expected[:300] - 0.5, atol=2e-3)
+    # The scheme's own closed form: cos(kθ) with 2 sin(θ/2) = ω Δt, of second order in the frequency.
+    theta = 2.0 * np.arcsin(0.5 * 5.0 * 0.01)
+    expected = -2.0 * G / 50.0 * (1.0 - jnp.cos(theta * jnp.arange(len(trajectory.t))))
+    np.testing.assert_allclose(trajectory.q[:, 4, 2], expected, atol=1e-9)
+    np.testing.assert_allclose(trajectory.q[:, 5, 2], expected - 0.5, atol=1e-9)
 
 
 @pytest.fixture(scope="module")
@@ -132,8 +134,9 @@ def collisions():
     builder.add_sphere_on_plane(ball, radius=0.1, friction=0.5)
     mechanism = builder.build()
     push = jnp.zeros((mechanism.num_bodies, 6)).at[ball, 5].set(-G)
-    state = MaximalState(jnp.asarray(q), jnp.asarray(v), jnp.zeros(()), jnp.zeros((1, 6)))
-    integrator = MaximalVariational(0.005)
+    integrator = MaximalVariational(0.005, kappa=0.0)
+    q, v = jnp.asarray(q), jnp.asarray(v)
+    state = MaximalState(q, v, jnp.zeros(()), jnp.zeros((1, 6)), travel=v)
 
     @eqx.filter_jit
     def run(mechanism, state):
@@ -145,7 +148,7 @@ def collisions():
 
     states, info = run(mechanism, state)
     assert jnp.all(info.converged)
-    assert jnp.max(info.penetration) == 0.0
+    assert jnp.max(info.penetration) < 1e-12
     return mechanism, states
 
 
@@ -154,14 +157,14 @@ def test_a_hinge_stops_at_its_limit(collisions):
     mechanism, states = collisions
     angle = jax.vmap(mechanism.coordinates)(states.q)[:, 0]
     assert jnp.max(angle) < 0.3
-    np.testing.assert_allclose(angle[-1], 0.3, atol=1e-2)
+    np.testing.assert_allclose(angle[-1], 0.3, atol=3e-5)  # the barrier lets it leave with about √κ
 
 
 @pytest.mark.slow
 def test_equal_spheres_exchange_their_velocities(collisions):
     _, states = collisions
-    np.testing.assert_allclose(states.v[-1, 1, 3:], [-1, 0, 0], atol=2e-3)
-    np.testing.assert_allclose(states.v[-1, 2, 3:], [0, 0, 0], atol=2e-3)
+    np.testing.assert_allclose(states.v[-1, 1, 3:], [-1, 0, 0], atol=1e-8)
+    np.testing.assert_allclose(states.v[-1, 2, 3:], [0, 0, 0], atol=1e-8)
 
 
 @pytest.mark.slow
@@ -174,13 +177,13 @@ def test_capsules_collide_and_keep_momentum(collisions):
     # Hit off its centre, the first capsule turns about z; hit in the middle, the other does not.
     assert jnp.abs(states.v[-1, 3, 2]) > 0.1
     np.testing.assert_allclose(states.v[-1, 5, :3], 0.0, atol=1e-6)
-    # The barrier of the central path (κ = 1e-6) pushes bodies that stay close together gently apart.
-    np.testing.assert_allclose(states.v[-1, 5, 3], -0.5, atol=5e-3)
+    np.testing.assert_allclose(states.v[-1, 5, 3], -0.5, atol=1e-4)
 
 
 @pytest.mark.slow
 def test_a_sliding_ball_ends_up_rolling(collisions):
     _, states = collisions
     velocity, spin = states.v[-1, 7, 3], states.v[-1, 7, 1]
-    np.testing.assert_allclose(velocity, 5.0 / 7.0, atol=5e-3)
-    np.testing.assert_allclose(spin * 0.1, velocity, atol=2e-3)
+    # The angular momentum about the ground is kept; the scheme has 2/5·√(1 − (ωΔt/2)²) for the 2/5 of a ball.
+    np.testing.assert_allclose((1.0 + 0.4 * np.sqrt(1.0 - (0.0025 * spin) ** 2)) * velocity, 1.0, atol=1e-5)
+    np.testing.assert_allclose(spin * 0.1, velocity, atol=1e-5)

@@ -96,7 +96,8 @@ def skate():
     return builder.build()
 
 
-@pytest.mark.parametrize("order", [2, pytest.param(4, marks=pytest.mark.slow), pytest.param(6, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("order", [2, 4, 6])
 def test_order_of_a_knife_edge_on_a_slope(order):
     """It turns at a constant rate and runs along a cycloid across the slope (Bloch 2003, §1.6)."""
     g, w, t = 3.0, 2.0, 1.0

@@ -48,7 +48,6 @@ FLOATING = (jaxsim.Free(), jaxsim.Revolute("y"), jaxsim.Spherical())
     [
         (SCREWS, 2),
         pytest.param(SCREWS, 4, marks=pytest.mark.slow),
-        pytest.param(SCREWS, 6, marks=pytest.mark.slow),
         pytest.param(FLOATING, 2, marks=pytest.mark.slow),
         pytest.param(FLOATING, 4, marks=pytest.mark.slow),
         pytest.param(FLOATING, 6, marks=pytest.mark.slow),

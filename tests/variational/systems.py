@@ -6,9 +6,9 @@ import jax.numpy as jnp
 import numpy as np
 
 import jaxsim
+from jaxsim.forces.body import BodyDrag, ConstantWrench, total_wrench
 from jaxsim.spatial import Mat3, Motion, Pose, Vec3
 from jaxsim.variational.chart import ball_parts, retract, velocity
-from jaxsim.variational.forces import BodyDrag, ConstantWrench, total_wrench
 from jaxsim.variational.nodes import StepProblem, displacements
 from jaxsim.variational.quadrature import lobatto
 

@@ -1,10 +1,9 @@
-"""Wrenches on bodies that depend on the body's own pose and velocity, F̄(g, v̄, u) (Fan et al. 2018, assumption 1)."""
+"""Wrenches on every body that depend on its own pose and velocity, F̄(g, v̄, u) (Fan et al. 2018, assumption 1)."""
 
 from __future__ import annotations
 
 import abc
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
@@ -12,9 +11,11 @@ from jaxtyping import Array, Float
 from ..model import Model
 from ..spatial import Force, Mat3, Motion, Pose, Vec3
 from ..spatial.operator import SpatialMatrix
+from .base import AbstractForce
+from .states import body_states
 
 
-class AbstractBodyForce(eqx.Module):
+class AbstractBodyForce(AbstractForce):
     """A wrench on every body as a function of that body's pose and twist alone."""
 
     @abc.abstractmethod
@@ -29,6 +30,10 @@ class AbstractBodyForce(eqx.Module):
     def depends_on_velocity(self) -> bool:
         """Whether the wrench depends on the twist; saying no saves work in the Newton direction."""
         return True
+
+    def applied(self, model: Model, q: Array, v: Array) -> tuple[Float[Array, "nb 6"], Float[Array, " nv"]]:
+        wrench = jnp.broadcast_to(self.wrench(model, *body_states(model, q, v)).to_array(), (model.num_bodies, 6))
+        return wrench.at[0].set(0.0), jnp.zeros_like(v)
 
 
 class BodyDrag(AbstractBodyForce):
