@@ -43,11 +43,11 @@ def screenshot(page, tmp_path):
     return picture
 
 
-def evaluate(page, tmp_path, script: str):
-    """What a script finds in the page once its first picture is drawn; the script is the body of an async function."""
+def evaluate(page, tmp_path, script: str, ready: str = "window.player && window.player.ready"):
+    """What a script finds in the page once it is ready; the script is the body of an async function."""
     probe = f"""<script>
       async function probe() {{
-        while (!(window.player && window.player.ready)) await new Promise((done) => setTimeout(done, 20));
+        while (!({ready})) await new Promise((done) => setTimeout(done, 20));
         {script}
       }}
       probe().catch((error) => ({{ error: String(error) }})).then((found) => {{

@@ -104,7 +104,8 @@ def test_a_live_picture_follows_what_it_is_sent(model, tmp_path):
         {script};
         await new Promise((done) => setTimeout(done, 100));
         return inner().bodies[2].position.toArray();
-        """.replace("window.player && window.player.ready", "true"),
+        """,
+        ready="true",
     )
     np.testing.assert_allclose(found, jaxsim.forward_kinematics(model, q).position[2], atol=1e-5)
 
