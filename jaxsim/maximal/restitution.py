@@ -11,7 +11,9 @@ follows its parabolas exactly, and so do the derivatives: ∂x/∂x₀ changes s
 moves with x₀. An impact that waited for the end of the interval would keep the sign, whatever the time step.
 
 There is no derivative where a path grazes a surface, where two contacts close at the same moment, and at the speed
-below which contacts cease to bounce; what is returned is then that of one of the sides.
+below which contacts cease to bounce; what is returned is then that of one of the sides. An impact that falls on the end
+of an interval, to within a gap of about √κ Δt, is also smoothed by the central path: its derivatives lie between those
+before and after the impact.
 """
 
 from __future__ import annotations
