@@ -6,7 +6,8 @@
 A ball without gravity is reflected by a wall, x_final = r − e(x₀ − r + v₀ t), and one with gravity bounces off the
 floor. An engine that lets an impact wait for the next step has ∂x_final/∂x₀ = +1 where the truth is −e,
 at any step size. Where an impact falls exactly on the end of a step (three of the 41 heights at the wall) the central
-path smooths it, and the derivative is half of the exact one. Then ∂v/∂f of a box in rest, stick and slip as the central-path parameter κ goes to zero.
+path smooths it, and the derivative is half of the exact one. Then ∂v/∂f of a box in rest, stick and slip as the
+central-path parameter κ goes to zero.
 """
 
 from __future__ import annotations

@@ -75,10 +75,12 @@ def quadratic_program(P, c, G, h, max_iterations: int = 60) -> tuple[Float[Array
     if not G.shape[0]:
         x = -jnp.linalg.solve(P, c)
         return x, SolverInfo(jnp.all(jnp.isfinite(x)), jnp.zeros_like(c[0]), jnp.zeros((), jnp.int32))
-    force = jnp.max(jnp.abs(c), initial=0.0)
-    force = jax.lax.stop_gradient(jnp.where(force > 0.0, force, 1.0))
     stiff = jnp.max(jnp.abs(jnp.diagonal(P)), initial=0.0)
-    size = jax.lax.stop_gradient(force / jnp.where(stiff > 0.0, stiff, 1.0))
+    stiff = jnp.where(stiff > 0.0, stiff, 1.0)
+    # a minimiser without constraints that is far smaller than the bounds does not set the scale
+    size = jnp.maximum(jnp.max(jnp.abs(c), initial=0.0) / stiff, 1e-6 * jnp.max(jnp.abs(h), initial=0.0))
+    size = jax.lax.stop_gradient(jnp.where(size > 0.0, size, 1.0))
+    force = jax.lax.stop_gradient(size * stiff)
     scaled = QuadraticProgram(P * (size / force), c / force, G, h / size)
     eps = float(jnp.finfo(c.dtype).eps)
     kappa, tolerance = eps**0.75, eps**0.6

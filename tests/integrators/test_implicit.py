@@ -140,7 +140,7 @@ def truth():
     model, forces = tumbling()
     s = state(model, 2)
     method = jaxsim.Diffrax(0.8, forces, rtol=1e-13, atol=1e-13)
-    end, info = jax.jit(method.step)(model, method.init(model, s.q, s.v))
+    end, info = jax.jit(lambda *arguments: method.step(*arguments))(model, method.init(model, s.q, s.v))
     assert bool(info.converged)
     return model, forces, s, end
 
@@ -211,7 +211,7 @@ def test_a_failed_step_keeps_the_state_and_single_precision_works():
     s = state(model, 2)
     method = jaxsim.BDF2(0.05)
     before = method.init(model, s.q, s.v)
-    after, info = jax.jit(method.step)(model, before, s.tau.at[0].set(jnp.nan))
+    after, info = jax.jit(lambda *arguments: method.step(*arguments))(model, before, s.tau.at[0].set(jnp.nan))
     assert not bool(info.converged)
     np.testing.assert_array_equal(after.q, before.q)
     np.testing.assert_array_equal(after.v, before.v)

