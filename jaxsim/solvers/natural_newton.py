@@ -63,7 +63,8 @@ def natural_newton(
         correction = _negative(solve(F, r))
         left = norm(correction)
         done = (error <= tolerance) & (left <= step_tolerance)
-        accepted = done | (left <= (1.0 - 0.25 * trial.t) * trial.size)
+        # infinities pass every comparison with each other: without the last condition they would go round for ever
+        accepted = done | ((left <= (1.0 - 0.25 * trial.t) * trial.size) & jnp.isfinite(left))
         full = accepted & (trial.t == 1.0)
         fast = full & (left <= _FAST * trial.size) & ~done
         shorten = ~accepted & trial.first & (trial.t > 0.5**max_halvings)

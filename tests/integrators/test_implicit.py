@@ -28,14 +28,9 @@ def tree():
 
 POINTS = np.array([[0.1, 0.2, 0.3], [0.4, 0.5, -0.6]])
 TREE_FORCES = (
-    jaxsim.ViscousDamping((1,), 0.7),
     jaxsim.PointForce((2,), np.array([0.1, 0.2, 0.3]), np.array([1.0, 2.0, 3.0])),
-    jaxsim.PointSpring((0, 3), POINTS, 3.0, 0.5),
-    jaxsim.PointSpring((1, 2), POINTS, 3.0, 0.5),
-    jaxsim.Spring((0, 1), POINTS, 3.0, 0.5, 0.3),
     jaxsim.BodyDrag(0.3 * np.ones((4, 6, 6))),
     jaxsim.JointSpring(0.3, 0.4, 0.1),
-    jaxsim.Actuator((6,), 0.2, 1.0, 0.3, 0.5),
 )
 DISTANT = (jaxsim.Spring((3, 1, 2), np.ones((3, 3)), 3.0, 0.5, 0.3),)
 

@@ -57,7 +57,7 @@ def test_a_mesh_is_coarsened_without_losing_its_form():
 
 def test_the_box_of_a_uniform_box_is_that_box():
     inertia = jaxsim.BodyInertia.box(3.0, (0.4, 0.3, 0.2))
-    drawn = viz.skeleton.inertia_box(inertia.mass, inertia.com, inertia.matrix())
+    drawn = viz.skeleton.inertia_box(inertia.mass, inertia.com, inertia.matrix)
     np.testing.assert_allclose(sorted(np.ptp(drawn.vertices, axis=0)), [0.2, 0.3, 0.4], rtol=1e-9)
 
 
