@@ -81,6 +81,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "steps"), CASES)
 def test_the_adjoint_is_exact(kind, steps, monkeypatch):
     """By initial state, joint forces at every step, masses, lengths, stiffnesses; in both modes."""
