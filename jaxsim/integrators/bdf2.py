@@ -7,11 +7,11 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
-from ..forces import AbstractForce
 from ..model import Model, integrate
-from ..reduced.solve import Options, check_solver, solve_stage
+from ..reduced.solve import solve_stage
 from ..reduced.stage import Stage
-from .base import AbstractIntegrator, Info, initial_state, joint_forces
+from .base import Info, initial_state, joint_forces
+from .implicit import AbstractImplicitIntegrator, keep_if_converged
 from .sdirk2 import ALPHA
 
 
@@ -35,28 +35,14 @@ class BDF2State(eqx.Module):
     steps: Int[Array, ""]
 
 
-class BDF2(AbstractIntegrator):
+class BDF2(AbstractImplicitIntegrator):
     """v⁺ = (4v − v₋ + 2h a⁺)/3 and ψ⁺ = (ψ + 2h v⁺)/3, q⁺ = q ⊕ ψ⁺: second order, L-stable (Sueda, §3.4.2).
 
     One implicit stage a step; the first step is one of ``SDIRK2``. On quaternion joints the history is the last
     increment ψ in the body's frame, which keeps the order.
 
-    Attributes:
-        dt: the time step.
-        forces: what acts beside gravity, the model's own springs and τ, see ``AbstractForce``.
-        solver: "recursive", "dense" or "auto", as for ``BDF1``.
-        tolerance: as for ``BDF1``.
-        max_iterations: as for ``BDF1``.
+    Its settings are those of ``AbstractImplicitIntegrator``.
     """
-
-    dt: float | Array
-    forces: tuple[AbstractForce, ...] = ()
-    solver: str = eqx.field(default="auto", static=True)
-    tolerance: float | None = eqx.field(default=None, static=True)
-    max_iterations: int = eqx.field(default=20, static=True)
-
-    def __check_init__(self):
-        check_solver(self.solver)
 
     def init(self, model: Model, q: Array, v: Array, t: float = 0.0) -> BDF2State:
         start = initial_state(model, q, v, t)
@@ -65,14 +51,13 @@ class BDF2(AbstractIntegrator):
 
     def step(self, model: Model, state: BDF2State, tau: Array | None = None) -> tuple[BDF2State, Info]:
         h, force = jnp.asarray(self.dt, state.v.dtype), joint_forces(model, state, tau)
-        options = Options(self.solver, self.tolerance, self.max_iterations)
         first = state.steps == 0
 
         def half_way():
             """The first stage of SDIRK2, and the coefficients of its second."""
             zero, c = jnp.zeros_like(state.v), ALPHA * h
             stage = Stage(model, self.forces, state.q, zero, state.v, c, force)
-            psi, info = solve_stage(stage, c * state.v, options)
+            psi, info = solve_stage(stage, c * state.v, self.options)
             rest = (1.0 - ALPHA) * h
             return rest * stage.velocity(psi), state.v + rest * stage.acceleration(psi), c, state.v, info
 
@@ -85,10 +70,10 @@ class BDF2(AbstractIntegrator):
 
         psi_known, v_known, c, v_guess, before = jax.lax.cond(first, half_way, from_history)
         stage = Stage(model, self.forces, state.q, psi_known, v_known, c, force)
-        psi, info = solve_stage(stage, psi_known + c * v_guess, options)
+        psi, info = solve_stage(stage, psi_known + c * v_guess, self.options)
         v, converged = stage.velocity(psi), info.converged & before.converged
         after = BDF2State(integrate(model, state.q, psi), v, state.t + h, psi, state.v, state.steps)
-        kept = jax.tree.map(lambda new, old: jnp.where(converged, new, old), after, state)
+        kept = keep_if_converged(converged, after, state)
         # an unconditional count keeps the choice of the formula out of a batch
         kept = eqx.tree_at(lambda s: s.steps, kept, state.steps + 1)
         report = jnp.maximum(info.residual, before.residual), info.iterations + before.iterations

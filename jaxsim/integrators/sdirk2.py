@@ -2,59 +2,43 @@
 
 from __future__ import annotations
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array
 
-from ..forces import AbstractForce
 from ..model import Model, integrate
-from ..reduced.solve import Options, check_solver, solve_stage
+from ..reduced.solve import solve_stage
 from ..reduced.stage import Stage
-from .base import AbstractIntegrator, Info, State, initial_state, joint_forces
+from .base import Info, State, initial_state, joint_forces
+from .implicit import AbstractImplicitIntegrator, keep_if_converged
 
 ALPHA = 1.0 - 0.5 * 2.0**0.5
 
 
-class SDIRK2(AbstractIntegrator):
+class SDIRK2(AbstractImplicitIntegrator):
     """Two implicit stages with the same coefficient α = 1 − √2/2: second order, L-stable (Sueda, §3.4.3).
 
     v_α = v + αh a_α, ψ_α = αh v_α;   v⁺ = v + (1−α)h a_α + αh a⁺, ψ = (1−α)h v_α + αh v⁺, q⁺ = q ⊕ ψ.
 
-    Attributes:
-        dt: the time step.
-        forces: what acts beside gravity, the model's own springs and τ, see ``AbstractForce``.
-        solver: "recursive", "dense" or "auto", as for ``BDF1``.
-        tolerance: as for ``BDF1``.
-        max_iterations: as for ``BDF1``, for each stage.
+    Its settings are those of ``AbstractImplicitIntegrator``.
     """
-
-    dt: float | Array
-    forces: tuple[AbstractForce, ...] = ()
-    solver: str = eqx.field(default="auto", static=True)
-    tolerance: float | None = eqx.field(default=None, static=True)
-    max_iterations: int = eqx.field(default=20, static=True)
-
-    def __check_init__(self):
-        check_solver(self.solver)
 
     def init(self, model: Model, q: Array, v: Array, t: float = 0.0) -> State:
         return initial_state(model, q, v, t)
 
     def step(self, model: Model, state: State, tau: Array | None = None) -> tuple[State, Info]:
         h, force = jnp.asarray(self.dt, state.v.dtype), joint_forces(model, state, tau)
-        options = Options(self.solver, self.tolerance, self.max_iterations)
 
         # both stages are the same equation, compiled once
         def stage(carry, _):
             psi_known, v_known = carry
             problem = Stage(model, self.forces, state.q, psi_known, v_known, ALPHA * h, force)
-            psi, info = solve_stage(problem, psi_known + ALPHA * h * state.v, options)
+            psi, info = solve_stage(problem, psi_known + ALPHA * h * state.v, self.options)
             v, a = problem.velocity(psi), problem.acceleration(psi)
             return ((1.0 - ALPHA) * h * v, state.v + (1.0 - ALPHA) * h * a), (psi, v, info)
 
         _, (psi, v, info) = jax.lax.scan(stage, (jnp.zeros_like(state.v), state.v), None, length=2)
         after = State(integrate(model, state.q, psi[1]), v[1], state.t + h)
         converged = jnp.all(info.converged)
-        kept = jax.tree.map(lambda new, old: jnp.where(converged, new, old), after, state)
+        kept = keep_if_converged(converged, after, state)
         return kept, Info(converged, jnp.max(info.residual), jnp.sum(info.iterations))

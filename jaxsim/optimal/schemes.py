@@ -201,8 +201,8 @@ class HermiteSimpsonScheme(AbstractScheme):
         return part(x0, self.hold == "linear"), part(0.5 * (x0 + x1), True)
 
 
-class StepScheme(AbstractScheme):
-    """Any integrator as defects, x₁ − f(x₀, u): multiple shooting with one step an interval.
+class AbstractHeldScheme(AbstractScheme):
+    """A state at every knot, and a control that is held constant in between.
 
     Attributes:
         hold: only "constant".
@@ -221,9 +221,6 @@ class StepScheme(AbstractScheme):
 
     def state(self, f, knot):
         return knot["x"]
-
-    def defects(self, f, start, inner, end):
-        return end["x"] - f(start["x"], inner["u"])
 
     def samples(self, f, start, inner, end):
         return [(1.0, start["x"], inner["u"])]
@@ -232,35 +229,18 @@ class StepScheme(AbstractScheme):
         return {"x": x0}, {"u": u}
 
 
-class ImplicitEulerScheme(AbstractScheme):
-    """q₁ = q₀ + h v₁ and ID(q₁, v₁, (v₁ − v₀)/h) = τ: first order, without any solve.
+class StepScheme(AbstractHeldScheme):
+    """Any integrator as defects, x₁ − f(x₀, u): multiple shooting with one step an interval."""
 
-    Attributes:
-        hold: only "constant".
-    """
+    def defects(self, f, start, inner, end):
+        return end["x"] - f(start["x"], inner["u"])
 
-    hold: str = eqx.field(default="constant", static=True)
 
-    def __check_init__(self):
-        _check_hold(self.hold, ("constant",))
-
-    def knot_sizes(self, f):
-        return {"x": f.nx}
-
-    def interior_sizes(self, f):
-        return {"u": f.nu}
-
-    def state(self, f, knot):
-        return knot["x"]
+class ImplicitEulerScheme(AbstractHeldScheme):
+    """q₁ = q₀ + h v₁ and ID(q₁, v₁, (v₁ − v₀)/h) = τ: first order, without any solve."""
 
     def defects(self, f, start, inner, end):
         h = jnp.asarray(f.dt, start["x"].dtype)
         (q0, v0), (q1, v1) = f.split(start["x"]), f.split(end["x"])
         balance = inverse_dynamics(f.model, q1, v1, (v1 - v0) / h) - f.forces(end["x"], inner["u"])
         return jnp.concatenate([q1 - q0 - h * v1, balance])
-
-    def samples(self, f, start, inner, end):
-        return [(1.0, start["x"], inner["u"])]
-
-    def guess(self, f, x0, x1, u):
-        return {"x": x0}, {"u": u}
