@@ -25,7 +25,7 @@ class Sorted(NamedTuple):
     Attributes:
         every_body: those on every body by itself.
         single: those on one body, from the world or from nothing.
-        hinged: those between a body and its parent, across a joint with a fixed axis.
+        hinged: relative ones between a body and its parent, across a joint with a fixed axis.
         distant: those between other bodies.
         joint: those on the joints.
         other: forces of any other kind.
@@ -63,7 +63,12 @@ def _place(model: Model, force: AbstractLinkForce) -> str:
     bodies = sorted(set(force.bodies) - {0})
     if len(bodies) <= 1:
         return "single"
-    near = len(bodies) == 2 and 0 not in force.bodies and model.topology.parents[bodies[1]] == bodies[0]
+    near = (
+        force.is_relative
+        and len(bodies) == 2
+        and 0 not in force.bodies
+        and model.topology.parents[bodies[1]] == bodies[0]
+    )
     return "hinged" if near and _is_screw(model, bodies[1]) else "distant"
 
 

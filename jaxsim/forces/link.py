@@ -34,10 +34,15 @@ class AbstractLinkForce(AbstractForce):
 
     @abc.abstractmethod
     def wrenches(self, poses: Poses, twists: Twists) -> tuple[Force, ...]:
-        """The wrench on each of the bodies, in its own frame, from their poses in the world and twists in their frames.
+        """The wrench on each body, in its own frame, from their poses in the world and twists in their frames."""
 
-        A force between bodies must not depend on where in the world they are, and must not push the world's momentum.
+    @property
+    def is_relative(self) -> bool:
+        """Whether a motion of all bodies together changes nothing, and the wrenches cancel in the world.
+
+        Saying so keeps implicit steps linear-time where the force acts across one joint.
         """
+        return False
 
     def applied(self, model: Model, q: Array, v: Array) -> tuple[Float[Array, "nb 6"], Float[Array, " nv"]]:
         return link_wrenches(model, (self,), body_states(model, q, v)), jnp.zeros_like(v)

@@ -28,6 +28,10 @@ class AbstractPathForce(AbstractLinkForce):
     def tension(self, length: Scalar, rate: Scalar) -> Scalar:
         """f(l, l̇), positive where it pulls."""
 
+    @property
+    def is_relative(self) -> bool:
+        return True
+
     def wrenches(self, poses: Poses, twists: Twists) -> tuple[Force, ...]:
         points = [Vec3.from_array(x) for x in self.points]
         at = [pose.point(x) for pose, x in zip(poses, points, strict=True)]

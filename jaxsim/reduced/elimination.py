@@ -28,7 +28,6 @@ from ..dynamics.elements import elements, per_element, per_velocity, rotors
 from ..dynamics.ground_frame import GroundFrame, first_of_block, ground_frame
 from ..dynamics.kinematics import world_poses
 from ..dynamics.subspace_rates import varying
-from ..forces.actuator import Actuator
 from ..forces.applied import Sorted, body_derivatives, body_wrenches, diagonal_derivatives, sort_forces
 from ..forces.joint import flat_coordinates
 from ..forces.link import own_derivatives
@@ -58,12 +57,7 @@ class Factors:
 
 
 def applies(model: Model, forces: Sorted) -> bool:
-    """Whether the elimination serves this model and these forces; otherwise the matrix has to be formed.
-
-    Forces between two bodies and actuators are left to the matrix.
-    """
-    if forces.hinged or any(isinstance(force, Actuator) for force in forces.joint):
-        return False
+    """Whether the elimination serves this model and these forces; otherwise the matrix has to be formed."""
     if model.coupling is not None or model.topology.ball_springs or not forces.respect_tree or model.nv == 0:
         return False
     widths = (model.topology.block_members < model.topology.elements.count).sum(axis=1)

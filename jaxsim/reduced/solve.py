@@ -49,8 +49,8 @@ def is_recursive(model: Model, forces: Forces, solver: str) -> bool:
     possible = elimination.applies(model, sort_forces(model, forces))
     if solver == "recursive" and not possible:
         raise ValueError(
-            "The solver 'recursive' needs forces on single bodies or joint springs, no actuators, "
-            "and neither mimic joints nor springs on quaternion joints; use 'auto' or 'dense'."
+            "The solver 'recursive' needs forces on single bodies, across single joints or on them, and neither "
+            "mimic joints nor springs on quaternion joints; use 'auto' or 'dense'."
         )
     return possible
 

@@ -28,11 +28,16 @@ def tree():
 
 POINTS = np.array([[0.1, 0.2, 0.3], [0.4, 0.5, -0.6]])
 TREE_FORCES = (
+    jaxsim.ViscousDamping((1,), 0.7),
+    jaxsim.PointSpring((0, 3), POINTS, 3.0, 0.5),
+    jaxsim.Spring((1, 2), POINTS, 3.0, 0.5, 0.3),
+    jaxsim.Actuator((6,), 0.2, 1.0, 0.3, 0.5),
     jaxsim.PointForce((2,), np.array([0.1, 0.2, 0.3]), np.array([1.0, 2.0, 3.0])),
     jaxsim.BodyDrag(0.3 * np.ones((4, 6, 6))),
     jaxsim.JointSpring(0.3, 0.4, 0.1),
 )
 DISTANT = (jaxsim.Spring((3, 1, 2), np.ones((3, 3)), 3.0, 0.5, 0.3),)
+TURNING = (jaxsim.PointSpring((1, 2), POINTS, 3.0, 0.5),)  # its damper turns both bodies when they spin together
 
 
 @pytest.mark.parametrize("forces", [(), TREE_FORCES], ids=["no forces", "forces"])
@@ -58,11 +63,12 @@ def test_the_newton_matrix_and_the_elimination_are_exact(forces):
         assert relative_error(batched[0], x) < 1e-12
 
 
-def test_forces_that_leave_the_tree_are_dense_and_exact():
+@pytest.mark.parametrize("forces", [DISTANT, TURNING], ids=["distant", "turning"])
+def test_forces_that_leave_the_tree_are_dense_and_exact(forces):
     model = tree()
     s = state(model, 1)
-    stage = Stage(model, DISTANT, s.q, s.a, s.tau, jnp.asarray(0.1), s.tau)
-    assert not elimination.applies(model, sort_forces(model, DISTANT))
+    stage = Stage(model, forces, s.q, s.a, s.tau, jnp.asarray(0.1), s.tau)
+    assert not elimination.applies(model, sort_forces(model, forces))
 
     @jax.jit
     def products(psi, x):
@@ -72,7 +78,7 @@ def test_forces_that_leave_the_tree_are_dense_and_exact():
     assert relative_error(product, exact) < 1e-12
     with pytest.raises(ValueError, match="The solver 'recursive' needs forces on single bodies"):
         jax.eval_shape(
-            lambda q: jaxsim.BDF1(0.1, DISTANT, solver="recursive").step(model, jaxsim.State(q, s.v, q[0])), s.q
+            lambda q: jaxsim.BDF1(0.1, forces, solver="recursive").step(model, jaxsim.State(q, s.v, q[0])), s.q
         )
 
 
