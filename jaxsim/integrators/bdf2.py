@@ -10,6 +10,7 @@ from jaxtyping import Array, Float, Int
 from ..model import Model, integrate
 from ..reduced.solve import solve_stage
 from ..reduced.stage import Stage
+from ..solvers.newton import SolverInfo
 from .base import Info, initial_state, joint_forces
 from .implicit import AbstractImplicitIntegrator, keep_if_converged
 from .sdirk2 import ALPHA
@@ -52,29 +53,30 @@ class BDF2(AbstractImplicitIntegrator):
     def step(self, model: Model, state: BDF2State, tau: Array | None = None) -> tuple[BDF2State, Info]:
         h, force = jnp.asarray(self.dt, state.v.dtype), joint_forces(model, state, tau)
         first = state.steps == 0
+        rest = (1.0 - ALPHA) * h
+        c = jnp.where(first, ALPHA * h, 2.0 / 3.0 * h)
+        v_guess = jnp.where(first, state.v, 2.0 * state.v - state.v_before)
+        history = state.increment / 3.0, (4.0 * state.v - state.v_before) / 3.0
 
-        def half_way():
-            """The first stage of SDIRK2, and the coefficients of its second."""
-            zero, c = jnp.zeros_like(state.v), ALPHA * h
-            stage = Stage(model, self.forces, state.q, zero, state.v, c, force)
-            psi, info = solve_stage(stage, c * state.v, self.options)
-            rest = (1.0 - ALPHA) * h
-            return rest * stage.velocity(psi), state.v + rest * stage.acceleration(psi), c, state.v, info
+        # all stages are the same equation, compiled once; only a first step has the first of the two
+        def stage(known: tuple[Array, Array], needed: Array):
+            problem = Stage(model, self.forces, state.q, *known, c, force)
+            guess = problem.psi_known + c * v_guess
+            psi, info = jax.lax.cond(needed, lambda: solve_stage(problem, guess, self.options), lambda: skipped(guess))
+            v, a = problem.velocity(psi), problem.acceleration(psi)
+            second = rest * v, state.v + rest * a
+            return jax.tree.map(lambda start, later: jnp.where(first, start, later), second, history), (psi, v, info)
 
-        def from_history():
-            """The coefficients of BDF2."""
-            v_known = (4.0 * state.v - state.v_before) / 3.0
-            none = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), jax.eval_shape(lambda: half_way()[-1]))
-            none = eqx.tree_at(lambda info: info.converged, none, jnp.ones((), bool))
-            return state.increment / 3.0, v_known, 2.0 / 3.0 * h, 2.0 * state.v - state.v_before, none
-
-        psi_known, v_known, c, v_guess, before = jax.lax.cond(first, half_way, from_history)
-        stage = Stage(model, self.forces, state.q, psi_known, v_known, c, force)
-        psi, info = solve_stage(stage, psi_known + c * v_guess, self.options)
-        v, converged = stage.velocity(psi), info.converged & before.converged
-        after = BDF2State(integrate(model, state.q, psi), v, state.t + h, psi, state.v, state.steps)
+        start = jax.tree.map(lambda x, y: jnp.where(first, x, y), (jnp.zeros_like(state.v), state.v), history)
+        _, (psi, v, info) = jax.lax.scan(stage, start, jnp.stack([first, jnp.ones((), bool)]))
+        converged = jnp.all(info.converged)
+        after = BDF2State(integrate(model, state.q, psi[1]), v[1], state.t + h, psi[1], state.v, state.steps)
         kept = keep_if_converged(converged, after, state)
         # an unconditional count keeps the choice of the formula out of a batch
         kept = eqx.tree_at(lambda s: s.steps, kept, state.steps + 1)
-        report = jnp.maximum(info.residual, before.residual), info.iterations + before.iterations
-        return kept, Info(converged, *report)
+        return kept, Info(converged, jnp.max(info.residual), jnp.sum(info.iterations))
+
+
+def skipped(guess: Float[Array, " nv"]) -> tuple[Array, SolverInfo]:
+    """What a stage that is not needed returns."""
+    return guess, SolverInfo(jnp.ones((), bool), jnp.zeros((), guess.dtype), jnp.zeros((), jnp.int32))

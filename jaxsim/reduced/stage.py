@@ -67,11 +67,11 @@ def scale(psi: Float[Array, " nv"], stage: Stage) -> Float[Array, ""]:
     model = stage.model
     q, v, _ = stage.motion(psi)
     wrench, force = applied_forces(model, stage.forces, q, v)
-    resting = inverse_dynamics(model, q, v, jnp.zeros_like(v))
-    stopping = inverse_dynamics(model, q, v, v / stage.c) - resting
+    accelerations = jnp.stack([jnp.zeros_like(v), v / stage.c])
+    resting, stopped = jax.vmap(lambda a: inverse_dynamics(model, q, v, a))(accelerations)
     reach = jnp.maximum(1.0, jnp.max(jnp.abs(model.position)))
     weight = jnp.sum(model.mass) * jnp.sqrt(jnp.sum(model.gravity**2)) * reach
-    sizes = [max_norm(x) for x in (resting, stopping, force, stage.tau)] + [weight]
+    sizes = [max_norm(x) for x in (resting, stopped - resting, force, stage.tau)] + [weight]
     sizes += [] if wrench is None else [max_norm(wrench)]
     return jnp.maximum(jnp.max(jnp.stack(sizes)), jnp.finfo(v.dtype).tiny)
 

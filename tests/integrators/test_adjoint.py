@@ -73,12 +73,7 @@ def directional(loss, theta, name, direction, h):
     return (8.0 * (at(h) - at(-h)) - (at(2 * h) - at(-2 * h))) / (12.0 * h)
 
 
-CASES = [
-    (jaxsim.BDF2, 20),
-    pytest.param(jaxsim.BDF1, 200, marks=pytest.mark.slow),
-    pytest.param(jaxsim.BDF2, 200, marks=pytest.mark.slow),
-    pytest.param(jaxsim.SDIRK2, 200, marks=pytest.mark.slow),
-]
+CASES = [(jaxsim.BDF2, 20), (jaxsim.BDF1, 200), (jaxsim.BDF2, 200), (jaxsim.SDIRK2, 200)]
 
 
 @pytest.mark.slow
@@ -92,7 +87,7 @@ def test_the_adjoint_is_exact(kind, steps, monkeypatch):
         direction = jax.random.normal(jax.random.key(len(name)), x.shape)
         if name in ("masses", "lengths"):
             direction = direction.at[0].set(0.0)
-        expected = directional(value, theta, name, direction, 2e-3)
+        expected = directional(value, theta, name, direction, 4e-4)
         size = float(jnp.linalg.norm(gradient[name]) * jnp.linalg.norm(direction))
         assert abs(float(jnp.sum(gradient[name] * direction)) - float(expected)) < 1e-8 * size, name
 
