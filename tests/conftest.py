@@ -1,5 +1,6 @@
 """Shared by all tests: double precision, and a compiler that is in a hurry and remembers what it has compiled."""
 
+import gc
 import os
 from pathlib import Path
 
@@ -23,8 +24,22 @@ jax.config.update("jax_compilation_cache_dir", str(Path(__file__).parents[1] / "
 jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.3)
 
 
+_ENOUGH = 5 * 2**30
+"""Bytes of a process of tests beyond which compiled code is forgotten."""
+
+
 @pytest.fixture(scope="module", autouse=True)
 def _forget():
-    """Compiled code would add up to gigabytes over all modules; what is needed again comes from the disk."""
+    """Compiled code is kept for the next modules, which need most of the small pieces again, until it fills memory."""
     yield
-    jax.clear_caches()
+    if _resident() > _ENOUGH:
+        jax.clear_caches()
+    # what stays need not be searched for garbage again and again
+    gc.collect()
+    gc.freeze()
+
+
+def _resident() -> float:
+    """The bytes of memory in use, as far as the system tells."""
+    pages = Path("/proc/self/statm")
+    return float(pages.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") if pages.exists() else float("inf")

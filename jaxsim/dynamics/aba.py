@@ -13,6 +13,7 @@ from ..model import Model
 from ..model.shapes import check
 from ..spatial import ArticulatedInertia, Force, Inertia, Mat3, Motion, Pose, Sym3, Vec3
 from ..sweep import leaf_to_root, root_to_leaf
+from .chunked import CACHED_BYTES, in_chunks
 from .coupled import coupled_forward_dynamics
 from .elements import elements, inertias, per_element, per_velocity, rotors
 from .mass_solve import Factors, ForwardData, accelerations
@@ -44,8 +45,8 @@ def forward_dynamics(
         return coupled_forward_dynamics(model, q, v, tau, f_ext)
     total = tau + passive_forces(model, q, v)
     # inside a scan JAX differentiates the value once more without its rule, hence a must carry its own derivative
-    a, _, factors = articulated(model, q, v, total, f_ext)
     dtype = jnp.result_type(q, v, tau, model.dtype)
+    a, _, factors = in_chunks(articulated, (model, q, v, total, f_ext), chunk=CACHED_BYTES // dtype.itemsize)
     motion = motion_data(model, q, v, a, f_ext)
     data = ForwardData(dataclasses.replace(motion, qdd=0.0), rotors(model), per_element(model, total))
     return per_velocity(model, accelerations(model.topology, data, frozen(factors), motion.qdd, dtype))

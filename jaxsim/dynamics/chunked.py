@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 
 import jax
-import jax.numpy as jnp
 from jax.custom_batching import custom_vmap
+
+CACHED_BYTES = 16384
+"""How large one component of all worlds of a chunk may be in a sweep that keeps some hundred components per body."""
 
 
 def one_or_many(one: Callable, many: Callable, arguments: tuple):
@@ -26,9 +29,10 @@ def one_or_many(one: Callable, many: Callable, arguments: tuple):
 
 
 def in_chunks(function: Callable, arguments: tuple, chunk: int):
-    """``function(*arguments)``, which under ``jax.vmap`` takes ``chunk`` worlds of the batch at a time.
+    """``function(*arguments)``, which under ``jax.vmap`` on a CPU takes ``chunk`` worlds of the batch at a time.
 
-    The value is that of plain ``vmap``; only the order of the work differs. A derivative is that of ``function``.
+    What one chunk needs stays in the caches of a core. The value is that of plain ``vmap``, which is what accelerators
+    run; only the order of the work differs. A derivative is that of ``function``.
     """
 
     @custom_vmap
@@ -37,14 +41,20 @@ def in_chunks(function: Callable, arguments: tuple, chunk: int):
 
     @batched.def_vmap
     def _rule(axis_size, in_batched, *arguments):
-        full = [
-            x if is_batched else jnp.broadcast_to(x, (axis_size, *jnp.shape(x)))
-            for x, is_batched in zip(arguments, in_batched, strict=True)
-        ]
+        leaves, structure = jax.tree.flatten(arguments)
+        flags = jax.tree.leaves(in_batched)
+        moving = [x for x, is_batched in zip(leaves, flags, strict=True) if is_batched]
+
+        def one(moving):
+            rest = iter(moving)
+            world = [next(rest) if is_batched else x for x, is_batched in zip(leaves, flags, strict=True)]
+            return function(*structure.unflatten(world))
+
         if axis_size <= chunk:
-            out = jax.vmap(function)(*full)
+            out = jax.vmap(one)(moving)
         else:
-            out = jax.lax.map(lambda x: function(*x), full, batch_size=chunk)
+            in_turn = functools.partial(jax.lax.map, one, batch_size=chunk)
+            out = jax.lax.platform_dependent(moving, cpu=in_turn, default=jax.vmap(one))
         return out, jax.tree.map(lambda _: True, out)
 
     return _differentiated(batched, function, arguments)

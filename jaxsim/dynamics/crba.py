@@ -8,14 +8,16 @@ from jaxtyping import Array, Float
 
 from ..model import Model
 from ..model.on_tree import on_tree
+from ..model.rows import take_rows
 from ..model.shapes import check
 from ..model.topology import Topology
-from ..spatial import Inertia, Motion, Pose
+from ..spatial import Force, Inertia, Motion, Pose, Scalar
 from ..sweep import leaf_to_root, root_to_leaf
+from .chunked import in_chunks
 from .elements import Element, elements, inertias
 from .rule import linear_step, with_tangent
 
-Data = tuple[Element, Inertia]
+Data = tuple[Element, Inertia, jax.Array]
 
 
 @on_tree("matrix")
@@ -27,15 +29,15 @@ def mass_matrix(model: Model, q: Float[Array, " nq"]) -> Float[Array, "nv nv"]:
     """
     check(model, q=q)
     dtype = jnp.result_type(q, model.dtype)
-    tree, data = model.topology, (elements(model, q), inertias(model))
-    M = with_tangent(
+    tree, data = model.topology, (elements(model, q), inertias(model), model.armature)
+    return with_tangent(
         lambda data: composite_sweeps(tree, data, dtype)[0], lambda x, d: _tangent(tree, x, d, dtype), data
     )
-    return M + jnp.diag(model.armature)
 
 
 def composite_sweeps(tree: Topology, data: Data, dtype):
     """The matrix, and (X, S, I, I^c, F) of every element in the ground frame with F = I^c S."""
+    element, inertia, armature = data
 
     def outward(parent: Pose, x):
         element, inertia = x
@@ -47,10 +49,12 @@ def composite_sweeps(tree: Topology, data: Data, dtype):
         composite = inertia + from_children
         return composite, (composite, composite.apply(S))
 
-    pose, S, carried = root_to_leaf(tree, outward, data, Pose.identity(), dtype)
+    pose, S, carried = root_to_leaf(tree, outward, (element, inertia), Pose.identity(), dtype)
     composite, F = leaf_to_root(tree, inward, (S, carried), Inertia.zero(), dtype)[1]
-    products = F.to_array()[tree.moving] @ S.to_array()[tree.moving].T
-    return _symmetric(tree, products), (pose, S, carried, composite, F)
+    rows, columns = jax.lax.optimization_barrier(tuple(_per_coordinate(tree, x) for x in (F, S)))
+    # the whole batch of matrices does not fit into a cache, hence what follows is done for a few worlds at a time
+    M = in_chunks(lambda F, S, rotors: _symmetric(tree, F @ S.T, rotors), (rows, columns, armature), chunk=256)
+    return M, (pose, S, carried, composite, F)
 
 
 def _tangent(tree: Topology, data: Data, d: Data, dtype) -> tuple[jax.Array, jax.Array]:
@@ -69,14 +73,21 @@ def _tangent(tree: Topology, data: Data, d: Data, dtype) -> tuple[jax.Array, jax
         dI = dI + from_children
         return dI, dI.apply(S) + composite.apply(dS)
 
+    *d, d_armature = d
     known = data[0], pose, S, carried
-    dS, dI = root_to_leaf(tree, outward, (known, d), Motion.zero(), dtype)
+    dS, dI = root_to_leaf(tree, outward, (known, tuple(d)), Motion.zero(), dtype)
     _, dF = leaf_to_root(tree, inward, (S, composite, dS, dI), Inertia.zero(), dtype)
-    S, F, dS, dF = (x.to_array()[tree.moving] for x in (S, F, dS, dF))
-    return M, _symmetric(tree, dF @ S.T + F @ dS.T)
+    S, F, dS, dF = (_per_coordinate(tree, x) for x in (S, F, dS, dF))
+    return M, _symmetric(tree, dF @ S.T + F @ dS.T, d_armature)
 
 
-def _symmetric(tree: Topology, lower: jax.Array) -> jax.Array:
-    """The products of coordinates on a common path; those of the others vanish."""
+def _per_coordinate(tree: Topology, x: Motion | Force) -> jax.Array:
+    """One row for each velocity coordinate."""
+    return take_rows(x.to_array(), tree.moving)
+
+
+def _symmetric(tree: Topology, lower: jax.Array, rotors: Scalar) -> jax.Array:
+    """The products of coordinates on a common path, those of the others vanish; and the rotors on the diagonal."""
     below = tree.ancestors[tree.moving][:, tree.moving]
-    return jnp.where(below, lower, jnp.where(below.T, lower.T, 0))
+    own = jnp.diag(jnp.broadcast_to(jnp.asarray(rotors, lower.dtype), len(lower)))
+    return jnp.where(below, lower, jnp.where(below.T, lower.T, 0)) + own

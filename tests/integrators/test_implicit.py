@@ -40,7 +40,9 @@ DISTANT = (jaxsim.Spring((3, 1, 2), np.ones((3, 3)), 3.0, 0.5, 0.3),)
 TURNING = (jaxsim.PointSpring((1, 2), POINTS, 3.0, 0.5),)  # its damper turns both bodies when they spin together
 
 
-@pytest.mark.parametrize("forces", [(), TREE_FORCES], ids=["no forces", "forces"])
+@pytest.mark.parametrize(
+    "forces", [pytest.param((), id="no forces"), pytest.param(TREE_FORCES, id="forces", marks=pytest.mark.slow)]
+)
 def test_the_newton_matrix_and_the_elimination_are_exact(forces):
     """H by automatic differentiation of the residual: H x = b for the elimination in a batch of two, and H itself."""
     model, s, h = tree(), state(tree(), 1), 0.1
@@ -63,7 +65,9 @@ def test_the_newton_matrix_and_the_elimination_are_exact(forces):
         assert relative_error(batched[0], x) < 1e-12
 
 
-@pytest.mark.parametrize("forces", [DISTANT, TURNING], ids=["distant", "turning"])
+@pytest.mark.parametrize(
+    "forces", [pytest.param(DISTANT, id="distant", marks=pytest.mark.slow), pytest.param(TURNING, id="turning")]
+)
 def test_forces_that_leave_the_tree_are_dense_and_exact(forces):
     model = tree()
     s = state(model, 1)
@@ -148,9 +152,9 @@ def truth():
 
 METHODS = [
     (jaxsim.BDF2, 2, (80, 160)),
-    (jaxsim.SDIRK2, 2, (40, 80)),
     (jaxsim.LinearlyImplicitEuler, 1, (160, 320)),
-    (jaxsim.Heun, 2, (40, 80)),
+    pytest.param(jaxsim.SDIRK2, 2, (40, 80), marks=pytest.mark.slow),
+    pytest.param(jaxsim.Heun, 2, (40, 80), marks=pytest.mark.slow),
     pytest.param(jaxsim.BDF1, 1, (160, 320), marks=pytest.mark.slow),
     pytest.param(jaxsim.ExplicitEuler, 1, (320, 640), marks=pytest.mark.slow),
     pytest.param(jaxsim.RungeKutta4, 4, (20, 40), marks=pytest.mark.slow),
@@ -187,6 +191,7 @@ def test_the_vector_field_is_what_diffrax_takes(truth):
     np.testing.assert_allclose(v, end.v, atol=1e-7)
 
 
+@pytest.mark.slow
 def test_a_stiff_cable_is_stable_far_above_the_explicit_limit():
     """A weight on a cable through a ring (Sueda, §1.9.10) with ω h = 20: BDF2 settles at k ε = m g."""
     builder = jaxsim.ModelBuilder()
@@ -207,10 +212,11 @@ def test_a_stiff_cable_is_stable_far_above_the_explicit_limit():
     assert float(jnp.abs(blown.v).max()) > 50.0
 
 
-def test_a_failed_step_keeps_the_state_and_single_precision_works():
+@pytest.mark.parametrize("kind", [jaxsim.BDF1, pytest.param(jaxsim.BDF2, marks=pytest.mark.slow)])
+def test_a_failed_step_keeps_the_state_and_single_precision_works(kind):
     model, _ = tumbling()
     s = state(model, 2)
-    method = jaxsim.BDF2(0.05)
+    method = kind(0.05)
     before = method.init(model, s.q, s.v)
     after, info = jax.jit(lambda *arguments: method.step(*arguments))(model, before, s.tau.at[0].set(jnp.nan))
     assert not bool(info.converged)

@@ -89,7 +89,13 @@ def test_a_network_learns_through_the_dynamics():
     assert losses[-1] < 0.25 * losses[0]
 
 
-@pytest.mark.parametrize("method", [SemiImplicitEuler(0.05), jaxsim.RungeKutta4(0.05)], ids=["euler", "runge-kutta"])
+@pytest.mark.parametrize(
+    "method",
+    [
+        pytest.param(SemiImplicitEuler(0.05), id="euler"),
+        pytest.param(jaxsim.RungeKutta4(0.05), id="runge-kutta", marks=pytest.mark.slow),
+    ],
+)
 def test_second_derivatives_through_a_loop(method):
     """The Hessian of a roll-out against differences of its gradient: JAX drops custom rules in nested scans."""
     f = Dynamics(jaxsim.robots.cartpole(), method, driven=["cart"])
