@@ -1,19 +1,22 @@
 """Inverse dynamics, forward dynamics and mass matrix against Pinocchio, in one table.
 
-    python -m benchmarks.dynamics            # everything; a quiet machine and about ten minutes
+    python -m benchmarks.dynamics            # everything; a quiet machine and about six minutes
     python -m benchmarks.dynamics --quick    # two models and few worlds, to see that it runs
 
 Times are microseconds for each world, the best of many repeats; ratios say how many times faster than Pinocchio we are,
-measured in the same run on the same states. Pinocchio computes in float64 in all rows. Its time on one core and on two
-threads is that of ``rneaInParallel`` and ``abaInParallel`` over all worlds, which loop in C++. There is no such
+measured in the same run on the same states. The model is a constant of our compiled functions, as it is Pinocchio's:
+what follows from its leaves alone is computed once. Pinocchio computes in float64 in all rows. Its time on one core and
+on two threads is that of ``rneaInParallel`` and ``abaInParallel`` over all worlds, which loop in C++. There is no such
 function for the mass matrix: one core is a call from Python less the cost of a call on a one-link model, and two
-threads are taken as half of that, which no real pair of threads would beat.
+threads are taken as half of that, which no real pair of threads would beat. The rows go to
+benchmarks/figures/dynamics.json.
 """
 
 from __future__ import annotations
 
 import argparse
 import dataclasses
+import functools
 from collections.abc import Callable
 
 import jax
@@ -22,6 +25,7 @@ import numpy as np
 import pinocchio as pin
 
 import jaxsim
+from benchmarks.record import record
 from benchmarks.timing import Table, best, machine, measure
 from tests.oracles.pinocchio_twin import Twin, twin
 
@@ -104,10 +108,11 @@ def rows_of(name: str, model: jaxsim.Model, worlds: int, rival_worlds: int, seco
         one, two = rival(t, function, [x[:rival_worlds] for x in args], seconds)
         for dtype in (jnp.float64, jnp.float32):
             cast = [x[:worlds].astype(dtype) for x in args]
+            run = functools.partial(ours, model.astype(dtype))
             if worlds == 1:
-                timing = measure(ours, model.astype(dtype), *(x[0] for x in cast), seconds=seconds)
+                timing = measure(run, *(x[0] for x in cast), seconds=seconds)
             else:
-                timing = measure(jax.vmap(ours, (None, 0, 0, 0)), model.astype(dtype), *cast, seconds=seconds)
+                timing = measure(jax.vmap(run), *cast, seconds=seconds)
             label, per_world = np.dtype(dtype).name, 1e6 / worlds
             yield Row(name, function, worlds, label, per_world * timing.run, 1e6 * one, 1e6 * two, timing.compile)
 
@@ -128,7 +133,7 @@ def main() -> None:
     parser.add_argument("--models", nargs="+", choices=tuple(MODELS), help="only these models")
     options = parser.parse_args()
     jax.config.update("jax_enable_x64", True)
-    seconds = 0.05 if options.quick else 1.0
+    seconds = 0.05 if options.quick else 0.4
     many = 64 if options.quick else 4096
     names = options.models or (("chain 10", "quadruped") if options.quick else tuple(MODELS))
     print(machine("pin"))
@@ -147,6 +152,8 @@ def main() -> None:
                     name, row.function, worlds, row.dtype, row.ours, row.one_core, row.two_threads, *ratios, row.compile
                 )
     summary([row for row in rows if row.worlds == many], many)
+    if not options.quick and not options.models:
+        record("dynamics", {"rows": [dataclasses.asdict(row) for row in rows]})
     for row in rows:
         if (row.model, row.function, row.worlds, row.dtype) == ("chain 30", "inverse dynamics", 1, "float64"):
             print(f"\nOne world of 30 bodies, inverse dynamics: {row.ours:.0f} µs (goal: under 60)")

@@ -10,12 +10,13 @@ from Python, stands beside ours.
 from __future__ import annotations
 
 import argparse
+import functools
 
 import jax
 import pinocchio as pin
 
 import jaxsim
-from benchmarks.record import exponent
+from benchmarks.record import exponent, record
 from benchmarks.timing import Table, best, machine, measure
 from tests.oracles.pinocchio_twin import twin
 
@@ -33,10 +34,11 @@ def times(n: int, worlds: int, seconds: float) -> list[float]:
     args = jax.random.normal(jax.random.key(n), (3, worlds, n))
     result = []
     for function in FUNCTIONS.values():
+        run = functools.partial(function, model)
         if worlds == 1:
-            timing = measure(function, model, *args[:, 0], seconds=seconds)
+            timing = measure(run, *args[:, 0], seconds=seconds)
         else:
-            timing = measure(jax.vmap(function, (None, 0, 0, 0)), model, *args, seconds=seconds)
+            timing = measure(jax.vmap(run), *args, seconds=seconds)
         result.append(1e6 * timing.run / worlds)
     t = twin(model)
     q, v, a = t.q(args[0, 0]), t.v(args[1, 0]), t.v(args[2, 0])
@@ -49,8 +51,9 @@ def main() -> None:
     options = parser.parse_args()
     jax.config.update("jax_enable_x64", True)
     sizes = [16, 32, 64] if options.quick else [16, 32, 64, 128, 256, 512]
-    seconds = 0.05 if options.quick else 1.0
+    seconds = 0.05 if options.quick else 0.4
     print(machine("pin"))
+    data = {}
     for worlds in (1, 8 if options.quick else 256):
         print(f"\nchains in float64, {worlds} world{'s' if worlds > 1 else ''}")
         table = Table("n", *FUNCTIONS, "Pinocchio RNEA", widths=[9, 9, 9, 9, 14])
@@ -60,8 +63,16 @@ def main() -> None:
             table.row(n, *columns[-1])
         slopes = [exponent(sizes, column) for column in zip(*columns, strict=True)]
         table.row("exponent", *slopes)
+        data[f"{worlds} worlds"] = {
+            name: {"exponent": slope, "microseconds": dict(zip(sizes, column, strict=True))}
+            for name, slope, column in zip(
+                (*FUNCTIONS, "Pinocchio RNEA"), slopes, zip(*columns, strict=True), strict=True
+            )
+        }
         missed = [name for name, slope in zip(FUNCTIONS, slopes, strict=False) if slope > GOAL]
         print(f"goal: at most {GOAL}; {'missed by ' + ', '.join(missed) if missed else 'kept by all'}")
+    if not options.quick:
+        record("scaling", data)
 
 
 if __name__ == "__main__":
