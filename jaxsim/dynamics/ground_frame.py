@@ -118,7 +118,7 @@ def _vectorised(model: Model, q, v, a, f_ext) -> GroundFrame:
     aJ = given.s * per_element(model, a) + given.rates.bias * first_of_block(model) + v.cross(vJ)
     fall = Motion(Vec3.zero(), -Vec3.from_array(model.gravity))
     a, a_parent = (motion + fall for motion in _sums(aJ, path, before))
-    columns, alone = _moving(given, (v_parent, v), (a_parent, a))
+    columns, alone = given.completed(*_moving(given, (v_parent, v), (a_parent, a)))
     (composites,) = _sums(alone, tree.ancestors.T)
     result = GroundFrame(columns, alone, composites, _rows(columns, composites), given.turned())
     return jax.tree.map(lambda leaf: jnp.broadcast_to(jnp.asarray(leaf, dtype), (tree.elements.count,)), result)
@@ -151,7 +151,7 @@ def _swept(model: Model, q, v, a, f_ext) -> GroundFrame:
 
     root = Motion.zero(), Motion(Vec3.zero(), -Vec3.from_array(model.gravity))
     data = of_joint(v), of_joint(a), first_of_block(model), given
-    columns, alone = root_to_leaf(tree, outward, data, root, dtype)
+    columns, alone = given.completed(*root_to_leaf(tree, outward, data, root, dtype))
     zero = Composites(Inertia.zero(), Coriolis.zero(), Force.zero())
     composites, rows = leaf_to_root(tree, inward, (columns, alone), zero, dtype)[1]
     return GroundFrame(columns, alone, composites, rows, given.turned())
@@ -166,6 +166,10 @@ class _Given:
     inertia: Inertia
     wrench: Force
     rates: SubspaceRates
+
+    def completed(self, psi_dot, psi_ddot, p, coriolis, force) -> tuple[Columns, Composites]:
+        """The columns, and what the elements have alone."""
+        return Columns(self.s, psi_dot, psi_ddot, p), Composites(self.inertia, coriolis, force)
 
     def turned(self) -> tuple[Motion, ...]:
         """The derivatives of the axes of each block, if any."""
@@ -192,15 +196,15 @@ def _given(model: Model, q, v, a, f_ext, one_by_one: bool) -> _Given:
     return _Given(s, inertia, pose @ external_wrenches(model, f_ext), rates)
 
 
-def _moving(given: _Given, velocities, accelerations) -> tuple[Columns, Composites]:
-    """The columns of elements between the motions before and after their blocks, and what they have alone."""
+def _moving(given: _Given, velocities, accelerations):
+    """ψ̇, ψ̈, p, 2B and f of elements between the motions before and after their blocks."""
     (v_parent, v), (a_parent, a), s, I, rates = velocities, accelerations, given.s, given.inertia, given.rates
     psi_dot = v_parent.cross(s)
     turn = rates.acceleration + (v_parent + v).cross(rates.velocity)
     psi_ddot = a_parent.cross(s) + v_parent.cross(psi_dot) + turn
     p = psi_dot + v.cross(s) + rates.bias_rate
     f = I.apply(a) + v.cross_force(I.apply(v)) - given.wrench
-    return Columns(s, psi_dot + rates.velocity, psi_ddot, p), Composites(I, Coriolis.of(v, I), f)
+    return psi_dot + rates.velocity, psi_ddot, p, Coriolis.of(v, I), f
 
 
 def _rows(columns: Columns, composites: Composites) -> Rows:

@@ -56,7 +56,7 @@ def inverse_dynamics_derivatives(
     check(model, q=q, v=v, a=a)
     ground = ground_frame(model, q, v, a, f_ext)
     features = jax.lax.optimization_barrier(first_order_features(model, ground.columns, ground.rows))
-    dq, dv, da = in_chunks(lambda *features: _assemble(model, *features), features, chunk=128)
+    dq, dv, da = in_chunks(lambda *features: _assemble(model, *features), features, chunk=64)
     dq = dq + _turned_axes(model, ground.turned, ground.composites.force) if ground.turned else dq
     return InverseDynamicsDerivatives(
         dq - passive_stiffness(model, q, v), dv + jnp.diag(model.damping), da + jnp.diag(model.armature)

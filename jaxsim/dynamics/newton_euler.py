@@ -14,7 +14,7 @@ import jax
 
 from ..model.topology import Topology
 from ..spatial import Force, Inertia, Motion, Scalar, Vec3
-from ..sweep import element_by_element, leaf_to_root, root_to_leaf
+from ..sweep import leaf_to_root, root_to_leaf
 from .elements import Element
 from .rule import linear_step, vanishes, with_tangent
 
@@ -101,20 +101,16 @@ def newton_euler_tangent(tree: Topology, data: NewtonEulerData, d: NewtonEulerDa
     added = None if still else _tangent_outward(tree, data, d, v, a, dtype)
 
     @linear_step
-    def force(x):
-        I, dI, d_wrench, v, a, added = x
-        df = dI.apply(a) + v.cross_force(dI.apply(v)) - d_wrench
-        return df if added is None else df + I.apply(added[1]) + _coriolis_force(v, I, added[0])
-
-    @linear_step
     def step(from_children, x):
-        element, d_element, f, df = x
-        df = df + from_children
+        (element, I, v, a, f), (d_element, dI, d_wrench, added) = x
+        df = dI.apply(a) + v.cross_force(dI.apply(v)) - d_wrench + from_children
+        if added is not None:
+            df = df + (I.apply(added[1]) + _coriolis_force(v, I, added[0]))
         shift = element.placement.displacement(d_element.placement, element.S)
         return element.placement.pose() @ (df + shift.cross_force(f)), element.S.dot(df) + d_element.S.dot(f)
 
-    df = element_by_element(tree, force, (data.inertia, d.inertia, d.wrench, v, a, added), dtype)
-    return leaf_to_root(tree, step, (data.element, d.element, f, df), Force.zero(), dtype)[1]
+    xs = (data.element, data.inertia, v, a, f), (d.element, d.inertia, d.wrench, added)
+    return leaf_to_root(tree, step, xs, Force.zero(), dtype)[1]
 
 
 def _tangent_outward(tree: Topology, data: NewtonEulerData, d: NewtonEulerData, v, a, dtype) -> tuple[Vec3, Motion]:
