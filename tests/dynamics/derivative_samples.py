@@ -35,12 +35,15 @@ KINDS = {
         joints.Revolute("x"),
         joints.EulerSpherical(),
         joints.Composite(joints.Spherical(), joints.Prismatic("z")),
-        joints.SplineCurve(CURVE, TURNS),
-        joints.SplineSurface(SURFACE),
     ),
+    "splines": (joints.SplineCurve(CURVE, TURNS), joints.Revolute("y"), joints.SplineSurface(SURFACE)),
 }
 """Every joint, in few models: what takes time is compiling."""
-SMALL = {"screws": SCREWS, "pair": (joints.Spherical(), joints.Revolute("y"))}
+SMALL = {
+    "screws": SCREWS,
+    "pair": (joints.Spherical(), joints.Revolute("y")),
+    "curved": (joints.ExponentialSpherical(), joints.Composite(joints.Spherical(), joints.Prismatic("z"))),
+}
 
 
 def slow(*names: str) -> list:
