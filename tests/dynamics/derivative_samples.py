@@ -104,16 +104,31 @@ def first_by_differentiation(function, model, q, v, x, f_ext):
 
 def second_by_differentiation(function, model, q, v, x, f_ext):
     """qq, vv, qv and xq by forward over forward mode; the outer displacement is applied to q first."""
-    zero = jnp.zeros_like(v)
+    first = first_after_displacement(function, model, q, x, f_ext)
+    (qq, qv), (_, vv), (xq, _) = jax.jacfwd(first, argnums=(0, 1))(jnp.zeros_like(v), v)
+    return qq, vv, qv, xq
+
+
+def second_along(function, model, q, v, x, f_ext, dq, dv):
+    """The first derivatives, by forward mode, differentiated along (dq, dv)."""
+    first = first_after_displacement(function, model, q, x, f_ext)
+    return jax.jvp(first, (jnp.zeros_like(v), v), (dq, dv))[1]
+
+
+def first_after_displacement(function, model, q, x, f_ext):
+    """The first derivatives at a displaced q, as a function of the displacement and of v."""
 
     def moved(outer, inner, v, x):
         return function(model, jaxsim.integrate(model, jaxsim.integrate(model, q, outer), inner), v, x, f_ext)
 
-    def first(outer, v):
-        return jax.jacfwd(moved, argnums=(1, 2, 3))(outer, zero, v, x)
+    return lambda outer, v: jax.jacfwd(moved, argnums=(1, 2, 3))(outer, jnp.zeros_like(v), v, x)
 
-    (qq, qv), (_, vv), (xq, _) = jax.jacfwd(first, argnums=(0, 1))(zero, v)
-    return qq, vv, qv, xq
+
+def assert_second_derivatives_along(d, along, dq, dv, tolerance):
+    """The tensors of inverse dynamics times a direction against ``second_along``."""
+    by_q = d.qq @ dq + d.qv @ dv
+    by_v = jnp.einsum("ijk,j->ik", d.qv, dq) + d.vv @ dv
+    assert_trees_close((by_q, by_v, d.aq @ dq), along, tolerance)
 
 
 def at_angle(model, angle: float):

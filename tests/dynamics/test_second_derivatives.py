@@ -11,10 +11,12 @@ import jaxsim
 from tests.dynamics.derivative_samples import (
     assert_close,
     assert_finite,
+    assert_second_derivatives_along,
     at_angle,
     dense_forward_dynamics,
     plain_inverse_dynamics,
     sample,
+    second_along,
     second_by_differentiation,
     slow_except,
 )
@@ -100,6 +102,15 @@ def test_forward_dynamics_of_a_pendulum():
     wanted = by_differentiation(dense_forward_dynamics, model, q, v, tau, None)
     for actual, expected in zip((d.qq, d.vv, d.qv, d.tauq), wanted, strict=True):
         assert_close(actual, expected, 1e-11)
+
+
+@pytest.mark.slow
+def test_chain_of_forty_links():
+    model = jaxsim.robots.chain(40)
+    q, v, a, dq, dv = jax.random.normal(jax.random.key(0), (5, 40))
+    d = second_derivatives(model, q, v, a)
+    along = jax.jit(second_along, static_argnums=0)(plain_inverse_dynamics, model, q, v, a, None, dq, dv)
+    assert_second_derivatives_along(d, along, dq, dv, 1e-11)
 
 
 @pytest.mark.slow
