@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import jaxsim
+from jaxsim.dynamics.chunked import worlds_in_cache
 from tests.dynamics.derivative_samples import (
     assert_close,
     assert_finite,
@@ -140,8 +141,10 @@ def test_finite_at_rest_at_the_identity_and_at_pi(name):
 
 
 def test_batches_equal_single_worlds():
-    model = jaxsim.robots.pendulum(links=3)
-    q, v, a = jax.random.normal(jax.random.key(0), (3, 500, 3))
+    """The batch is more than is worked on at a time."""
+    model = jaxsim.robots.chain(6)
+    q, v, a = jax.random.normal(jax.random.key(0), (3, 200, 6))
+    assert worlds_in_cache(4 * 6**3, megabytes=1.1) < 200
     batch = jax.jit(jax.vmap(jaxsim.inverse_dynamics_second_derivatives, (None, 0, 0, 0)))(model, q, v, a)
-    one = second_derivatives(model, q[401], v[401], a[401])
-    jax.tree.map(lambda x, y: assert_close(x[401], y, 1e-13), batch, one)
+    one = second_derivatives(model, q[181], v[181], a[181])
+    jax.tree.map(lambda x, y: assert_close(x[181], y, 1e-12), batch, one)
