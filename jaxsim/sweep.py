@@ -105,6 +105,15 @@ def leaf_to_root(
     return total, outs
 
 
+def element_by_element(topology: Topology, step: Callable[[Tree], Tree], xs: Tree, dtype) -> Tree:
+    """Visit every element on its own, and stack the outputs.
+
+    The same as arithmetic on stacked arrays, save that in a batch the worlds stay contiguous. A loop of its own also
+    keeps XLA from repeating the arithmetic in every kernel that uses its results.
+    """
+    return root_to_leaf(topology, lambda _, x: (None, step(x)), xs, None, dtype)
+
+
 def _slot_inputs(elements) -> tuple[list[np.ndarray], list[np.ndarray], np.ndarray | None]:
     """For each slot, which elements take their parent from it and which keep their state in it; who needs no slot.
 

@@ -28,6 +28,11 @@ def one_or_many(one: Callable, many: Callable, arguments: tuple):
     return _differentiated(chosen, one, arguments)
 
 
+def worlds_in_cache(size: int, megabytes: float) -> int:
+    """How many worlds with results of ``size`` numbers are worked on at a time."""
+    return max(1, int(megabytes * 2**17) // max(size, 1))
+
+
 def in_chunks(function: Callable, arguments: tuple, chunk: int):
     """``function(*arguments)``, which under ``jax.vmap`` on a CPU takes ``chunk`` worlds of the batch at a time.
 

@@ -17,7 +17,7 @@ from ..model.shapes import check
 from ..spatial import Coriolis, Force, Motion
 from ..sweep import leaf_to_root, root_to_leaf
 from .aba import forward_dynamics
-from .chunked import in_chunks
+from .chunked import in_chunks, worlds_in_cache
 from .elements import per_element
 from .forward_dynamics_derivatives import forward_dynamics_derivatives
 from .ground_frame import GroundFrame, block_sum, first_of_block, ground_frame
@@ -88,7 +88,8 @@ def contracted_inverse_dynamics_second_derivatives(
     phi, own = _contracted_rows(model, ground, cotangent)
     features = (*first_order_features(model, ground.columns, ground.rows), stack_moving(model, phi), *own)
     features = jax.lax.optimization_barrier(features)
-    result = in_chunks(lambda *features: _assemble(model, *features), features, chunk=128)
+    chunk = worlds_in_cache(4 * model.nv**2, megabytes=1.5)
+    result = in_chunks(lambda *features: _assemble(model, *features), features, chunk)
     result = _with_varying_joints(model, q, v, a, cotangent, f_ext, ContractedSecondDerivatives(*result))
     if model.topology.ball_springs:
         zero = jnp.zeros_like(v)

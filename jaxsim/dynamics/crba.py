@@ -64,7 +64,7 @@ def _tangent(tree: Topology, data: Data, d: Data, dtype) -> tuple[jax.Array, jax
     @linear_step
     def outward(eta_parent: Motion, x):
         (element, pose, S, inertia), (d_element, d_inertia) = x
-        eta = eta_parent + pose @ element.placement.displacement(d_element.placement)
+        eta = eta_parent + pose @ element.placement.displacement(d_element.placement, element.S)
         return eta, (eta.cross(S) + pose @ d_element.S, inertia.rate(eta) + d_inertia.transformed(pose))
 
     @linear_step

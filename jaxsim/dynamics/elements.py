@@ -24,8 +24,9 @@ from ..model import Model
 from ..model.rows import take_rows
 from ..spatial import Inertia, Mat3, Motion, Pose, Scalar, Sym3, Vec3
 from ..spatial.quaternion import Quaternion
-from ..spatial.vector import choose, is_zero
+from ..spatial.vector import choose, is_zero, multiply, subtract
 from ..sweep import Shared, Tree
+from .rule import vanishes
 
 Row = TypeVar("Row")
 
@@ -58,8 +59,14 @@ class ScrewPlacement:
         rotation = self.A * self.cos + self.B * self.sin + self.C
         return Pose(rotation, self.offset + self.direction * self.slide)
 
-    def displacement(self, d: ScrewPlacement) -> Motion:
-        """The twist ε with dX = X ε× for the perturbation d of the components."""
+    def displacement(self, d: ScrewPlacement, S: Motion) -> Motion:
+        """The twist ε with dX = X ε× for the perturbation d of the components of an element with the screw S.
+
+        With the model as it is, only q changes, and ε = S dq.
+        """
+        if vanishes((d.A, d.B, d.C, d.offset, d.direction)):
+            turned = subtract(multiply(self.cos, d.sin), multiply(self.sin, d.cos))
+            return Motion(S.angular * turned, S.linear * d.slide)
         turn = d.A * self.cos + self.A * d.cos + d.B * self.sin + self.B * d.sin + d.C
         return _twist(self.pose(), turn, d.offset + d.direction * self.slide + self.direction * d.slide)
 
@@ -75,8 +82,8 @@ class FramePlacement:
         """The pose in the parent element's frame."""
         return self.frame
 
-    def displacement(self, d: FramePlacement) -> Motion:
-        """The twist ε with dX = X ε× for the perturbation d of the components."""
+    def displacement(self, d: FramePlacement, S: Motion) -> Motion:
+        """The twist ε with dX = X ε× for the perturbation d of the components, whatever the screw."""
         return _twist(self.frame, d.frame.rotation, d.frame.position)
 
 
@@ -93,10 +100,10 @@ class MixedPlacement:
         """The pose in the parent element's frame."""
         return self._choose(self.frame.value, self.screw.pose())
 
-    def displacement(self, d: MixedPlacement) -> Motion:
-        """The twist ε with dX = X ε× for the perturbation d of the components."""
+    def displacement(self, d: MixedPlacement, S: Motion) -> Motion:
+        """The twist ε with dX = X ε× for the perturbation d of the components of an element with the screw S."""
         frame, d_frame = self.frame.value, d.frame.value
-        return self._choose(_twist(frame, d_frame.rotation, d_frame.position), self.screw.displacement(d.screw))
+        return self._choose(_twist(frame, d_frame.rotation, d_frame.position), self.screw.displacement(d.screw, S))
 
     def _choose(self, of_frame: Tree, of_screw: Tree) -> Tree:
         return jax.tree.map(lambda a, b: choose(self.is_frame > 0, a, b), of_frame, of_screw)

@@ -18,12 +18,12 @@ import numpy as np
 
 from ..model import Model
 from ..spatial import Coriolis, Force, Inertia, Motion, Pose, Scalar, Vec3
-from ..sweep import element_at, leaf_to_root, root_to_leaf
+from ..sweep import element_at, element_by_element, leaf_to_root, root_to_leaf
 from .chunked import one_or_many
 from .elements import elements, inertias, per_element
 from .rnea import external_wrenches
 from .rule import vanishes
-from .subspace_rates import subspace_rates
+from .subspace_rates import SubspaceRates, subspace_rates
 
 
 @jax.tree_util.register_dataclass
@@ -110,71 +110,101 @@ def ground_frame(model: Model, q, v, a, f_ext=None) -> GroundFrame:
 def _vectorised(model: Model, q, v, a, f_ext) -> GroundFrame:
     """Only the poses need a sweep: all else are sums along paths and over subtrees, products with a static mask."""
     tree, dtype = model.topology, jnp.result_type(q, v, a, model.dtype)
-    element, rates = elements(model, q), subspace_rates(model, q, v, a)
-
-    def step(parent: Pose, x):
-        pose = parent @ x.placement.pose()
-        return pose, pose
-
-    pose = root_to_leaf(tree, step, element, _origin(element), dtype)
+    given = _given(model, q, v, a, f_ext, one_by_one=False)
     same = tree.block[:, None] == tree.block
     path, before = tree.ancestors | same, tree.ancestors & ~same
-    vJ = pose @ (element.S * per_element(model, v))
+    vJ = given.s * per_element(model, v)
     v, v_parent = _sums(vJ, path, before)
-    aJ = pose @ (element.S * per_element(model, a) + rates.bias * first_of_block(model)) + v.cross(vJ)
+    aJ = given.s * per_element(model, a) + given.rates.bias * first_of_block(model) + v.cross(vJ)
     fall = Motion(Vec3.zero(), -Vec3.from_array(model.gravity))
     a, a_parent = (motion + fall for motion in _sums(aJ, path, before))
-    given = element.S, inertias(model), external_wrenches(model, f_ext), rates
-    columns, alone, turned = _moving(pose, (v_parent, v), (a_parent, a), given, vanishes(rates))
+    columns, alone = given.completed(*_moving(given, (v_parent, v), (a_parent, a)))
     (composites,) = _sums(alone, tree.ancestors.T)
-    result = GroundFrame(columns, alone, composites, _rows(columns, composites), turned)
+    result = GroundFrame(columns, alone, composites, _rows(columns, composites), given.turned())
     return jax.tree.map(lambda leaf: jnp.broadcast_to(jnp.asarray(leaf, dtype), (tree.elements.count,)), result)
 
 
 def _swept(model: Model, q, v, a, f_ext) -> GroundFrame:
-    """Two sweeps: outward with the motion, inward with the composites."""
+    """Two more sweeps: outward with the motion, inward with the composites."""
     tree, dtype = model.topology, jnp.result_type(q, v, a, model.dtype)
-    element, rates = elements(model, q), subspace_rates(model, q, v, a)
-    vJ = block_sum(model, element.S * per_element(model, v))
-    aJ = block_sum(model, element.S * per_element(model, a)) + rates.bias
-    constant = vanishes(rates)
+    given = _given(model, q, v, a, f_ext, one_by_one=True)
+    alone_in_block = first_of_block(model) is _EVERY
+
+    def of_joint(rates):
+        return per_element(model, rates) if alone_in_block else block_sum(model, given.s * per_element(model, rates))
 
     def outward(parent, x):
-        (pose, v_before, a_before), (element, vJ, aJ, first, inertia, wrench, rates) = parent, x
-        pose = pose @ element.placement.pose()
-        vJ = pose @ vJ
+        (v_before, a_before), (vJ, aJ, first, given) = parent, x
+        if alone_in_block:
+            vJ, aJ = given.s * vJ, given.s * aJ
         v = v_before + vJ * first
-        aJ = pose @ aJ + v.cross(vJ)
+        aJ = aJ + given.rates.bias + v.cross(vJ)
         a = a_before + aJ * first
         # within a block the motion before it is what is left without the block's own
-        v_parent, a_parent = (v_before, a_before) if first is _EVERY else (v - vJ, a - aJ)
-        given = element.S, inertia, wrench, rates
-        return (pose, v, a), _moving(pose, (v_parent, v), (a_parent, a), given, constant)
+        v_parent, a_parent = (v_before, a_before) if alone_in_block else (v - vJ, a - aJ)
+        return (v, a), _moving(given, (v_parent, v), (a_parent, a))
 
     def inward(from_children: Composites, x):
         columns, alone = x
         composites = from_children + alone
         return composites, (composites, _rows(columns, composites))
 
-    root = _origin(element), Motion.zero(), Motion(Vec3.zero(), -Vec3.from_array(model.gravity))
-    data = element, vJ, aJ, first_of_block(model), inertias(model), external_wrenches(model, f_ext), rates
-    columns, alone, turned = root_to_leaf(tree, outward, data, root, dtype)
+    root = Motion.zero(), Motion(Vec3.zero(), -Vec3.from_array(model.gravity))
+    data = of_joint(v), of_joint(a), first_of_block(model), given
+    columns, alone = given.completed(*root_to_leaf(tree, outward, data, root, dtype))
     zero = Composites(Inertia.zero(), Coriolis.zero(), Force.zero())
     composites, rows = leaf_to_root(tree, inward, (columns, alone), zero, dtype)[1]
-    return GroundFrame(columns, alone, composites, rows, turned)
+    return GroundFrame(columns, alone, composites, rows, given.turned())
 
 
-def _moving(pose: Pose, velocities, accelerations, given, constant: bool):
-    """The columns of elements between the motions before and after their blocks, and what they have alone."""
-    (v_parent, v), (a_parent, a), (S, inertia, wrench, rates) = velocities, accelerations, given
-    s, sigma = pose @ S, pose @ rates.velocity
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class _Given:
+    """What is known of the elements when their poses are: screws, inertias, wrenches and what their joints add."""
+
+    s: Motion
+    inertia: Inertia
+    wrench: Force
+    rates: SubspaceRates
+
+    def completed(self, psi_dot, psi_ddot, p, coriolis, force) -> tuple[Columns, Composites]:
+        """The columns, and what the elements have alone."""
+        return Columns(self.s, psi_dot, psi_ddot, p), Composites(self.inertia, coriolis, force)
+
+    def turned(self) -> tuple[Motion, ...]:
+        """The derivatives of the axes of each block, if any."""
+        return () if vanishes(self.rates) else self.rates.columns
+
+
+def _given(model: Model, q, v, a, f_ext, one_by_one: bool) -> _Given:
+    """Sweep the poses, before all else: computed in one loop with it, they would be computed again for every use."""
+    element, rates = elements(model, q), subspace_rates(model, q, v, a)
+
+    def step(parent: Pose, x):
+        pose = parent @ x.placement.pose()
+        return pose, pose
+
+    def moved(x) -> tuple[Motion, Inertia]:
+        pose, S, inertia = x
+        return pose @ S, inertia.transformed(pose)
+
+    tree, dtype = model.topology, jnp.result_type(q, v, a, model.dtype)
+    pose = root_to_leaf(tree, step, element, _origin(element), dtype)
+    data = pose, element.S, inertias(model)
+    s, inertia = element_by_element(tree, moved, data, dtype) if one_by_one else moved(data)
+    rates = jax.tree.map(lambda motion: pose @ motion, rates, is_leaf=lambda node: isinstance(node, Motion))
+    return _Given(s, inertia, pose @ external_wrenches(model, f_ext), rates)
+
+
+def _moving(given: _Given, velocities, accelerations):
+    """ψ̇, ψ̈, p, 2B and f of elements between the motions before and after their blocks."""
+    (v_parent, v), (a_parent, a), s, I, rates = velocities, accelerations, given.s, given.inertia, given.rates
     psi_dot = v_parent.cross(s)
-    psi_ddot = a_parent.cross(s) + v_parent.cross(psi_dot) + pose @ rates.acceleration + (v_parent + v).cross(sigma)
-    p = psi_dot + v.cross(s) + pose @ rates.bias_rate
-    I = inertia.transformed(pose)
-    f = I.apply(a) + v.cross_force(I.apply(v)) - pose @ wrench
-    turned = () if constant else tuple(pose @ column for column in rates.columns)
-    return Columns(s, psi_dot + sigma, psi_ddot, p), Composites(I, Coriolis.of(v, I), f), turned
+    turn = rates.acceleration + (v_parent + v).cross(rates.velocity)
+    psi_ddot = a_parent.cross(s) + v_parent.cross(psi_dot) + turn
+    p = psi_dot + v.cross(s) + rates.bias_rate
+    f = I.apply(a) + v.cross_force(I.apply(v)) - given.wrench
+    return psi_dot + rates.velocity, psi_ddot, p, Coriolis.of(v, I), f
 
 
 def _rows(columns: Columns, composites: Composites) -> Rows:

@@ -12,7 +12,7 @@ from ..model import Model, integrate
 from ..model.on_tree import on_tree
 from ..model.shapes import check
 from ..spatial import Force, Motion
-from .chunked import in_chunks
+from .chunked import in_chunks, worlds_in_cache
 from .ground_frame import Columns, Rows, ground_frame
 from .passive import passive_forces
 
@@ -56,7 +56,8 @@ def inverse_dynamics_derivatives(
     check(model, q=q, v=v, a=a)
     ground = ground_frame(model, q, v, a, f_ext)
     features = jax.lax.optimization_barrier(first_order_features(model, ground.columns, ground.rows))
-    dq, dv, da = in_chunks(lambda *features: _assemble(model, *features), features, chunk=128)
+    chunk = worlds_in_cache(3 * model.nv**2, megabytes=1.5)
+    dq, dv, da = in_chunks(lambda *features: _assemble(model, *features), features, chunk)
     dq = dq + _turned_axes(model, ground.turned, ground.composites.force) if ground.turned else dq
     return InverseDynamicsDerivatives(
         dq - passive_stiffness(model, q, v), dv + jnp.diag(model.damping), da + jnp.diag(model.armature)

@@ -19,7 +19,7 @@ from ..model.on_tree import on_tree
 from ..model.shapes import check
 from ..model.topology import Topology
 from ..spatial import Coriolis, Force, Inertia, Mat3, Motion, Sym3, Vec3
-from .chunked import in_chunks
+from .chunked import in_chunks, worlds_in_cache
 from .ground_frame import GroundFrame, ground_frame
 from .inverse_dynamics_derivatives import inverse_dynamics_derivatives, passive_stiffness
 from .subspace_rates import along_varying, varying
@@ -66,17 +66,13 @@ def inverse_dynamics_second_derivatives(
     check(model, q=q, v=v, a=a)
     ground = ground_frame(model, q, v, a, f_ext)
     features = jax.lax.optimization_barrier(_features(model.topology, ground))
-    result = in_chunks(lambda *features: _assemble(model.topology, *features), features, chunk=_chunk(model.nv))
+    chunk = worlds_in_cache(4 * model.nv**3, megabytes=1.1)
+    result = in_chunks(lambda *features: _assemble(model.topology, *features), features, chunk)
     result = _with_varying_joints(model, q, v, a, f_ext, InverseDynamicsSecondDerivatives(*result))
     if model.topology.ball_springs:
         curve = jax.jacfwd(lambda dv: passive_stiffness(model, integrate(model, q, dv), v))(jnp.zeros_like(v))
         result = eqx.tree_at(lambda r: r.qq, result, result.qq - curve)
     return result
-
-
-def _chunk(nv: int) -> int:
-    """How many worlds are assembled at a time: about half a megabyte of output."""
-    return max(1, 2048 // max(nv, 1) ** 2)
 
 
 def _features(tree: Topology, ground: GroundFrame) -> tuple[Array, ...]:

