@@ -7,6 +7,7 @@ import dataclasses
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from ..dynamics.elements import elements, inertias, per_element
@@ -50,12 +51,12 @@ class StepProblem(eqx.Module):
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
-class Nodes:
-    """All elements at all control points: leaves of shape (s + 1, elements), in the world frame.
+class Node:
+    """All elements at one control point: leaves with one entry an element, in the world frame.
 
     Attributes:
-        q: the configurations, (s + 1, nq), and
-        v: the velocities, (s + 1, nv), at the control points.
+        q: the configuration, (nq,), and
+        v: the velocity, (nv,).
         pose: the poses of the elements.
         twist: v̄, their velocities.
         S: the columns S̄ of the motion subspace.
@@ -63,7 +64,7 @@ class Nodes:
         wrench: F^α = w^α Δt F̄, the impulse on each element itself.
         mu: μ̄, the momentum, and
         gamma: Γ̄, the impulse of each element with all that it carries (Fan et al. 2018, defs. 1 and 2).
-        y: the points that constraints look at, (s + 1, points, 3), and
+        y: the points that constraints look at, (points, 3), and
         f: the forces of the constraints there; none at the end of the step.
     """
 
@@ -80,31 +81,46 @@ class Nodes:
     f: Array
 
 
+Nodes = tuple[Node, ...]
+"""The s + 1 control points, each apart: in a batch of worlds every operation is then one loop over the worlds."""
+
+
+def stacked(nodes: Nodes) -> Node:
+    """All control points at once: leaves with a leading axis of s + 1."""
+    return jax.tree.map(lambda *leaves: jnp.stack(leaves), *nodes)
+
+
 def evaluate(problem: StepProblem, z: Float[Array, "s nv"], multipliers: Float[Array, "s m"] | None = None) -> Nodes:
     """Lines 1 to 11 of Algorithm 1: one sweep outward for the kinematics, one inward for momenta and impulses.
 
     The forces of constraints with the multipliers at the control points 0 … s − 1 are wrenches among the others.
     """
-    model, rule, h = problem.model, problem.rule, problem.h
-    dtype = z.dtype
+    model, rule, dtype = problem.model, problem.rule, z.dtype
     xi = displacements(z)
-    rate = jnp.asarray(rule.b, dtype) @ xi / h
     q = jax.vmap(lambda x: retract(model, problem.q0, x))(xi)
-    v = jax.vmap(lambda q, x, dx: velocity(model, q, x, dx))(q, xi, rate)
-    weights = jnp.asarray(rule.weights, dtype) * h
-    if multipliers is not None:
-        multipliers = jnp.concatenate([multipliers, jnp.zeros_like(multipliers[:1])])
-
-    def node(q, v, weight, multipliers):
-        pose, twist, S = kinematics(model, q, v, dtype)
+    v = jax.vmap(lambda q, x, dx: velocity(model, q, x, dx))(q, xi, combined(rule.b, xi) / problem.h)
+    moving = _kinematics(model, q, v, dtype)
+    found, loads = [], []
+    for alpha, (pose, twist, _) in enumerate(moving):
         inertia = inertias(model).transformed(pose)
-        momentum = inertia.apply(twist)
-        y, f, by_constraints = _constraint_wrench(problem, pose, multipliers, dtype)
-        wrench = (_wrench(problem, pose, twist, inertia) + by_constraints) * weight
-        mu, gamma = _carried(model, momentum, wrench, dtype)
-        return pose, twist, S, inertia, wrench, mu, gamma, y, f
+        y, f, by_constraints = _constraint_wrench(problem, pose, _multipliers_at(alpha, multipliers), dtype)
+        wrench = (_wrench(problem, pose, twist, inertia) + by_constraints) * (float(rule.weights[alpha]) * problem.h)
+        found.append((inertia, wrench, y, f))
+        loads.append((inertia.apply(twist), wrench))
+    carried = _carried(model, tuple(loads), dtype)
+    return tuple(
+        Node(q[alpha], v[alpha], *moving[alpha], inertia, wrench, *carried[alpha], y, f)
+        for alpha, (inertia, wrench, y, f) in enumerate(found)
+    )
 
-    return Nodes(q, v, *jax.vmap(node)(q, v, weights, multipliers))
+
+def _multipliers_at(alpha: int, multipliers: Array | None) -> Array | None:
+    return None if multipliers is None or alpha == len(multipliers) else multipliers[alpha]
+
+
+def combined(matrix: np.ndarray, rows: Float[Array, "s1 n"]) -> Float[Array, "s1 n"]:
+    """matrix @ rows for a small constant matrix, as sums that fuse with what follows."""
+    return jnp.stack([sum(float(c) * row for c, row in zip(line, rows, strict=True)) for line in matrix])
 
 
 def displacements(z: Float[Array, "s nv"]) -> Float[Array, "s1 nv"]:
@@ -114,26 +130,35 @@ def displacements(z: Float[Array, "s nv"]) -> Float[Array, "s1 nv"]:
 
 def kinematics(model: Model, q, v, dtype) -> tuple[Pose, Motion, Motion]:
     """g_i = g_par g_par,i(q_i), S̄_i = Ad S_i and v̄_i = v̄_par + S̄_i v_i (Alg. 1, lines 4 to 6)."""
+    return _kinematics(model, q[None], v[None], dtype)[0]
 
-    def step(parent, x):
+
+def _kinematics(model: Model, q, v, dtype) -> tuple[tuple[Pose, Motion, Motion], ...]:
+    """The same at several configurations in one sweep."""
+
+    def one(parent, x):
         (pose_parent, twist_parent), (element, rate) = parent, x
         pose = pose_parent @ element.placement.pose()
         S = pose @ element.S
-        twist = twist_parent + S * rate
-        return (pose, twist), (pose, twist, S)
+        return pose, twist_parent + S * rate, S
 
-    root = Pose.identity(), Motion.zero()
-    return root_to_leaf(model.topology, step, (elements(model, q), per_element(model, v)), root, dtype)
+    def step(parents, xs):
+        found = tuple(one(parent, x) for parent, x in zip(parents, xs, strict=True))
+        return tuple((pose, twist) for pose, twist, _ in found), found
+
+    data = tuple((elements(model, at[0]), per_element(model, at[1])) for at in zip(q, v, strict=True))
+    return root_to_leaf(model.topology, step, data, ((Pose.identity(), Motion.zero()),) * len(q), dtype)
 
 
-def _carried(model: Model, momentum: Force, wrench: Force, dtype) -> tuple[Force, Force]:
-    """μ̄_i = M̄_i v̄_i + Σ μ̄_j and Γ̄_i = F̄_i + Σ Γ̄_j over the children j (Alg. 1, line 11)."""
+def _carried(model: Model, loads: tuple[tuple[Force, Force], ...], dtype) -> tuple[tuple[Force, Force], ...]:
+    """μ̄_i = M̄_i v̄_i + Σ μ̄_j and Γ̄_i = F̄_i + Σ Γ̄_j over the children j (Alg. 1, line 11), at all control points."""
 
     def step(children, own):
         total = jax.tree.map(jnp.add, children, own)
         return total, total
 
-    return leaf_to_root(model.topology, step, (momentum, wrench), (Force.zero(), Force.zero()), dtype)[1]
+    zero = ((Force.zero(), Force.zero()),) * len(loads)
+    return leaf_to_root(model.topology, step, loads, zero, dtype)[1]
 
 
 def _wrench(problem: StepProblem, pose: Pose, twist: Motion, inertia: Inertia) -> Force:
