@@ -1,7 +1,8 @@
 """Where the Newton direction in linear time overtakes the dense inverse, for one world and in a batch.
 
-    python -m benchmarks.variational_crossover            # 2 to 48 links
-    python -m benchmarks.variational_crossover --quick    # small sizes, to see that it runs
+    python -m benchmarks.variational_crossover               # 4 to 32 links
+    python -m benchmarks.variational_crossover --worlds 1    # one of 1 and 1024 worlds alone
+    python -m benchmarks.variational_crossover --quick       # small sizes, to see that it runs
 
 Time of one converged step of a pendulum with each solver. ``solver="auto"`` chooses by s · nv.
 """
@@ -15,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import jaxsim
-from benchmarks.record import panels, record
+from benchmarks.record import merged, panels, record
 from benchmarks.timing import measure
 
 DT = 0.01
@@ -40,9 +41,12 @@ def seconds_of_a_step(links: int, order: int, worlds: int, solver: str) -> float
 def main() -> None:
     jax.config.update("jax_enable_x64", True)
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--worlds", type=int, choices=(1, 1024))
     parser.add_argument("--quick", action="store_true")
-    quick = parser.parse_args().quick
-    sizes, cases = ((2, 4), CASES[:1]) if quick else ((2, 4, 8, 12, 16, 24, 32, 48), CASES)
+    options = parser.parse_args()
+    quick = options.quick
+    sizes, cases = ((2, 4), CASES[:1]) if quick else ((4, 8, 16, 32), CASES)
+    cases = [case for case in cases if options.worlds in (None, case[1])]
     data: dict = {"links": sizes}
     for s, worlds in cases:
         rows: dict[str, list[float]] = {solver: [] for solver in SOLVERS}
@@ -53,8 +57,10 @@ def main() -> None:
             print(f"s = {s}, {worlds:4d} worlds, n {links:3d}: dense {dense:8.1f} µs, recursive {recursive:8.1f} µs")
         data[f"s = {s}, {worlds} worlds"] = rows
     if not quick:
+        data = merged("variational_crossover", data)
         record("variational_crossover", data)
-        draw(data)
+        if len(data) > len(CASES):
+            draw(data)
 
 
 def draw(data: dict) -> None:

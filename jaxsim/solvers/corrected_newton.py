@@ -58,9 +58,11 @@ def corrected_newton(
     which no scaling of the equations can spoil; ``norm`` may leave out unknowns that enter linearly. Otherwise t is
     halved. A full step goes on to z + δ + δ̄, which makes the order three (Traub 1964, §8.2) for one more residual.
 
-    It is solved when ‖r(z + δ + δ̄)‖ ≤ tolerance and |δ̄| ≤ step_tolerance, and goes on from there only as long as the
-    residual falls tenfold and is above ``floor``, the size that rounding leaves. A failed solve hands back the last
-    point that passed the test. Iterations count factorisations.
+    It is solved when ‖r(z + δ + δ̄)‖ ≤ tolerance and the next correction, about |δ̄|²/|δ|, is at most
+    ``step_tolerance``. The iteration goes on from there only as long as the
+    residual falls tenfold and neither it nor what it should be after two corrections, ‖r(z + δ)‖ ‖δ̄‖/‖δ‖, is below
+    ``floor``, the size that rounding leaves. A failed solve hands back the last point that passed the test. Iterations
+    count factorisations.
     """
 
     def iterate(state: _State) -> _State:
@@ -75,9 +77,11 @@ def corrected_newton(
         full = state.t == 1.0
         z = _where(full, add_scaled(ahead, -1.0, correction), ahead)
         _, error, extra = residual(z)
-        solved = full & (error <= tolerance) & (left <= step_tolerance)
+        shrunk = jnp.where(left > 0.0, left / size, 0.0)
+        solved = full & (error <= tolerance) & (shrunk * left <= step_tolerance)
         accepted = jnp.where(state.solved, error < state.error, passed | solved)
-        progress = (error > floor) & (error <= _PROGRESS * jnp.minimum(error_ahead, state.error))
+        # without rounding a correction shrinks the residual as much as it has shrunk itself
+        progress = (jnp.minimum(error, shrunk * error_ahead) > floor) & (error <= _PROGRESS * state.error)
         finished = (solved & ~progress) | (state.solved & ~accepted)
         moved = z, jnp.minimum(2.0 * state.t, 1.0), error, extra
         stayed = state.z, 0.5 * state.t, state.error, state.extra

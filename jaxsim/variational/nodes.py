@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from ..dynamics.elements import elements, inertias, per_element
+from ..dynamics.elements import Element, elements, inertias, per_element
 from ..forces.body import Forces, total_wrench
 from ..model import Model
 from ..spatial import Force, Inertia, Motion, Pose, Vec3
@@ -99,19 +99,12 @@ def evaluate(problem: StepProblem, z: Float[Array, "s nv"], multipliers: Float[A
     xi = displacements(z)
     q = jax.vmap(lambda x: retract(model, problem.q0, x))(xi)
     v = jax.vmap(lambda q, x, dx: velocity(model, q, x, dx))(q, xi, combined(rule.b, xi) / problem.h)
-    moving = _kinematics(model, q, v, dtype)
-    found, loads = [], []
-    for alpha, (pose, twist, _) in enumerate(moving):
-        inertia = inertias(model).transformed(pose)
-        y, f, by_constraints = _constraint_wrench(problem, pose, _multipliers_at(alpha, multipliers), dtype)
-        wrench = (_wrench(problem, pose, twist, inertia) + by_constraints) * (float(rule.weights[alpha]) * problem.h)
-        found.append((inertia, wrench, y, f))
-        loads.append((inertia.apply(twist), wrench))
-    carried = _carried(model, tuple(loads), dtype)
-    return tuple(
-        Node(q[alpha], v[alpha], *moving[alpha], inertia, wrench, *carried[alpha], y, f)
-        for alpha, (inertia, wrench, y, f) in enumerate(found)
-    )
+    moving = _moving(model, q, v, dtype)
+    weights = [float(weight) * problem.h for weight in rule.weights]
+    pushes = [_pushes(problem, node, _multipliers_at(k, multipliers), dtype) for k, node in enumerate(moving)]
+    loads = tuple((node[4], node[5], push[0], w) for node, push, w in zip(moving, pushes, weights, strict=True))
+    carried = _carried(model, loads, dtype)
+    return tuple(Node(q[k], v[k], *moving[k][:4], *carried[k], *pushes[k][1:]) for k in range(problem.s + 1))
 
 
 def _multipliers_at(alpha: int, multipliers: Array | None) -> Array | None:
@@ -130,47 +123,69 @@ def displacements(z: Float[Array, "s nv"]) -> Float[Array, "s1 nv"]:
 
 def kinematics(model: Model, q, v, dtype) -> tuple[Pose, Motion, Motion]:
     """g_i = g_par g_par,i(q_i), S̄_i = Ad S_i and v̄_i = v̄_par + S̄_i v_i (Alg. 1, lines 4 to 6)."""
-    return _kinematics(model, q[None], v[None], dtype)[0]
+
+    def step(parent, x):
+        pose, twist, S = _outward(parent, *x)
+        return (pose, twist), (pose, twist, S)
+
+    root = Pose.identity(), Motion.zero()
+    return root_to_leaf(model.topology, step, (elements(model, q), per_element(model, v)), root, dtype)
 
 
-def _kinematics(model: Model, q, v, dtype) -> tuple[tuple[Pose, Motion, Motion], ...]:
-    """The same at several configurations in one sweep."""
-
-    def one(parent, x):
-        (pose_parent, twist_parent), (element, rate) = parent, x
-        pose = pose_parent @ element.placement.pose()
-        S = pose @ element.S
-        return pose, twist_parent + S * rate, S
-
-    def step(parents, xs):
-        found = tuple(one(parent, x) for parent, x in zip(parents, xs, strict=True))
-        return tuple((pose, twist) for pose, twist, _ in found), found
-
-    data = tuple((elements(model, at[0]), per_element(model, at[1])) for at in zip(q, v, strict=True))
-    return root_to_leaf(model.topology, step, data, ((Pose.identity(), Motion.zero()),) * len(q), dtype)
+def _outward(parent: tuple[Pose, Motion], element: Element, rate) -> tuple[Pose, Motion, Motion]:
+    pose_parent, twist_parent = parent
+    pose = pose_parent @ element.placement.pose()
+    S = pose @ element.S
+    return pose, twist_parent + S * rate, S
 
 
-def _carried(model: Model, loads: tuple[tuple[Force, Force], ...], dtype) -> tuple[tuple[Force, Force], ...]:
-    """μ̄_i = M̄_i v̄_i + Σ μ̄_j and Γ̄_i = F̄_i + Σ Γ̄_j over the children j (Alg. 1, line 11), at all control points."""
+def _moving(model: Model, q, v, dtype):
+    """Pose, twist, S̄, M̄, momentum and weight of each element at all control points, in one sweep.
+
+    All that needs the model's own numbers is done inside the sweep: outside of it, ``vmap`` would turn the arrays of a
+    batch around to multiply them with arrays that do not belong to it.
+    """
+    g = Vec3.from_array(model.gravity)
+
+    def step(parents, x):
+        elements, rates, inertia = x
+        found = []
+        for parent, element, rate in zip(parents, elements, rates, strict=True):
+            pose, twist, S = _outward(parent, element, rate)
+            moved = inertia.transformed(pose)
+            weight = Force(moved.first_moment.cross(g), g * moved.mass)
+            found.append((pose, twist, S, moved, moved.apply(twist), weight))
+        return tuple((pose, twist) for pose, twist, *_ in found), tuple(found)
+
+    at = tuple(elements(model, x) for x in q), tuple(per_element(model, x) for x in v)
+    root = ((Pose.identity(), Motion.zero()),) * len(q)
+    return root_to_leaf(model.topology, step, (*at, inertias(model)), root, dtype)
+
+
+def _carried(model: Model, loads, dtype) -> tuple[tuple[Force, Force, Force], ...]:
+    """F^α, and μ̄_i = M̄_i v̄_i + Σ μ̄_j and Γ̄_i = F̄_i + Σ Γ̄_j over the children j (Alg. 1, line 11), in one sweep."""
+    weights = [load[3] for load in loads]
 
     def step(children, own):
-        total = jax.tree.map(jnp.add, children, own)
-        return total, total
+        totals, outs = [], []
+        for (mu, gamma), (momentum, weight, push), w in zip(children, own, weights, strict=True):
+            wrench = (weight + push) * w
+            totals.append((mu + momentum, gamma + wrench))
+            outs.append((wrench, *totals[-1]))
+        return tuple(totals), tuple(outs)
 
     zero = ((Force.zero(), Force.zero()),) * len(loads)
-    return leaf_to_root(model.topology, step, loads, zero, dtype)[1]
+    return leaf_to_root(model.topology, step, tuple(load[:3] for load in loads), zero, dtype)[1]
 
 
-def _wrench(problem: StepProblem, pose: Pose, twist: Motion, inertia: Inertia) -> Force:
-    """Gravity (m c×g, m g) and the other wrenches on each element, in the world frame."""
-    model = problem.model
-    g = Vec3.from_array(model.gravity)
-    total = Force(inertia.first_moment.cross(g), g * inertia.mass)
-    if not problem.forces:
-        return total
-    bodies = body_states(model, pose, twist)
-    in_body = total_wrench(problem.forces, model, *bodies)
-    return total + pose @ per_last_element(model, in_body)
+def _pushes(problem: StepProblem, node, multipliers: Array | None, dtype) -> tuple[Force, Array, Array]:
+    """The wrenches beside gravity on each element in the world frame, and the points and forces of constraints."""
+    model, (pose, twist, *_) = problem.model, node
+    y, f, total = _constraint_wrench(problem, pose, multipliers, dtype)
+    if problem.forces:
+        in_body = total_wrench(problem.forces, model, *body_states(model, pose, twist))
+        total = total + pose @ per_last_element(model, in_body)
+    return total, y, f
 
 
 def _constraint_wrench(problem: StepProblem, pose: Pose, multipliers, dtype) -> tuple[Array, Array, Force]:

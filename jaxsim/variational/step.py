@@ -117,12 +117,13 @@ def _momentum(theta: tuple[StepProblem, Unknowns]) -> Array:
 
 
 def tolerances(asked: float | None, nv: int, dtype) -> tuple[float, float, float]:
-    """The residual of a solved step relative to its unit, the last correction of the unknowns, and the floor of both.
+    """The residual of a solved step relative to its unit, the last correction of the unknowns, and what is good enough.
 
-    Rounding leaves a residual of about 100 ε, a little more for many degrees of freedom.
+    Rounding leaves a residual of about 100 ε, a little more for many degrees of freedom, and up to 1e-12 in float64 for
+    small time steps, where the momenta at both ends nearly cancel.
     """
     floor = 500.0 * float(jnp.finfo(dtype).eps) * max(nv, 1) ** 0.5
-    return max(1e-11 if asked is None else asked, floor), max(1e-9, floor), floor
+    return max(1e-11 if asked is None else asked, floor), max(1e-9, floor), max(1e-12, floor)
 
 
 _CROSSOVER = 24
