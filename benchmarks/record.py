@@ -24,6 +24,14 @@ def record(name: str, data: dict) -> None:
     (FIGURES / f"{name}.json").write_text(json.dumps({"machine": machine(), **data}, indent=1) + "\n")
 
 
+def merged(name: str, data: dict) -> dict:
+    """What earlier sections of a benchmark have written, with this section's data in place of its own."""
+    path = FIGURES / f"{name}.json"
+    before = json.loads(path.read_text()) if path.exists() else {}
+    before.pop("machine", None)
+    return {**before, **data}
+
+
 def panels(name: str, drawings: Sequence[Callable]) -> None:
     """One figure with a panel for each drawing, a function of the axes."""
     import matplotlib

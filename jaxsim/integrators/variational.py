@@ -11,7 +11,6 @@ from ..dynamics import mass_matrix
 from ..forces import AbstractBodyForce
 from ..model import Model
 from ..solvers.implicit import implicit_root
-from ..solvers.newton import SolverInfo
 from ..variational.chart import ball_parts, rate_at_start, retract
 from ..variational.constrained_rows import constraint_jacobian
 from ..variational.constraints import AbstractConstraint
@@ -20,10 +19,10 @@ from ..variational.guess import extrapolate, steady
 from ..variational.linearisation import Linearisation, linearise_by_columns, linearise_screws
 from ..variational.nodes import StepProblem
 from ..variational.projection import project
-from ..variational.step import Unknowns, check_supported, equations, find, finish, inverses
+from ..variational.step import Found, Unknowns, check_supported, equations, find, finish, inverses
 from .base import AbstractIntegrator, Info, initial_state
 
-_SOLVERS = "recursive", "dense", "quasi-newton"
+_SOLVERS = "auto", "recursive", "dense", "quasi-newton"
 
 
 class VariationalState(eqx.Module):
@@ -91,7 +90,7 @@ class Variational(AbstractIntegrator):
     forces: tuple[AbstractBodyForce, ...] = ()
     tolerance: float | None = eqx.field(default=None, static=True)
     max_iterations: int = eqx.field(default=20, static=True)
-    solver: str = eqx.field(default="recursive", static=True)
+    solver: str = eqx.field(default="auto", static=True)
     constraints: tuple[AbstractConstraint, ...] = ()
 
     def __check_init__(self):
@@ -122,8 +121,8 @@ class Variational(AbstractIntegrator):
         """One step under the joint forces τ: (nv,), held over the step, or (s + 1, nv), one row a control point."""
         problem = self.problem(model, state, tau)
         theta = problem, self._guess(model, state)
-        unknowns, info = implicit_root(_equations, self._find, _inverses, theta)
-        end = finish(problem, unknowns)
+        unknowns, (info, momentum) = implicit_root(_equations, self._find, _inverses, theta)
+        end = finish(problem, unknowns, momentum)
         multipliers = jnp.concatenate([unknowns[1], end.multipliers[None]])
         after = VariationalState(end.q, end.v, state.t + problem.h, end.p, unknowns[0], multipliers)
         kept = jax.tree.map(lambda new, old: jnp.where(info.converged, new, old), after, state)
@@ -148,9 +147,9 @@ class Variational(AbstractIntegrator):
     def linearise(self, model: Model, state: VariationalState, tau: Array | None = None) -> Linearisation:
         """The exact derivatives of one step in the coordinates (δq, δp), where q moves by ``integrate``."""
         problem = self.problem(model, state, tau)
-        unknowns, _ = self._find((problem, self._guess(model, state)))
+        unknowns, found = self._find((problem, self._guess(model, state)))
         if self.constraints or ball_parts(model):
-            return linearise_by_columns(problem, unknowns)
+            return linearise_by_columns(problem, unknowns, found.momentum)
         return linearise_screws(problem, unknowns[0])
 
     def _guess(self, model: Model, state: VariationalState) -> Unknowns:
@@ -159,7 +158,7 @@ class Variational(AbstractIntegrator):
         multipliers = jnp.roll(state.multipliers, 1, axis=0)[:-1]
         return jax.lax.stop_gradient((extrapolate(state.last, displacement), multipliers))
 
-    def _find(self, theta: tuple[StepProblem, Unknowns]) -> tuple[Unknowns, SolverInfo]:
+    def _find(self, theta: tuple[StepProblem, Unknowns]) -> tuple[Unknowns, Found]:
         problem, guess = theta
         return find(problem, guess, self.solver, self.tolerance, self.max_iterations)
 

@@ -58,6 +58,21 @@ def implicit_root(
     return root(dynamic)
 
 
+def known(function: Callable[[Theta], Root], theta: Theta, value: Root) -> Root:
+    """``function(θ)``, whose value is at hand: only derivatives evaluate it, in both modes and to any order."""
+    dynamic, static = eqx.partition(theta, eqx.is_array)
+
+    @jax.custom_jvp
+    def at_hand(dynamic, value):
+        return value
+
+    @at_hand.defjvp
+    def at_hand_jvp(primals, tangents):
+        return jax.jvp(lambda dynamic: function(eqx.combine(dynamic, static)), primals[:1], tangents[:1])
+
+    return at_hand(dynamic, jax.lax.stop_gradient(value))
+
+
 def _zero_tangent(a):
     if jnp.issubdtype(jnp.result_type(a), jnp.inexact):
         return jnp.zeros_like(a)

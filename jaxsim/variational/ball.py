@@ -24,7 +24,7 @@ from jaxtyping import Array, Float
 
 from ..spatial import Motion, Pose, Quaternion, Vec3
 from .chart import Part
-from .nodes import Nodes, StepProblem, displacements
+from .nodes import Node, StepProblem, combined, displacements
 
 
 class Loads(NamedTuple):
@@ -75,16 +75,13 @@ class Ball(NamedTuple):
     reference: Array
 
 
-def rows(problem: StepProblem, part: Part, nodes: Nodes, z: Float[Array, "s nv"]) -> Float[Array, "s d joints"]:
-    """The s rows of each joint of the part."""
-    local = jax.vmap(lambda z, load, joint: joint_rows(problem, part, z, load, joint)[0])
-    return jnp.moveaxis(local(unknowns(part, z), loads(part, nodes), joints(problem, part)), 0, -1)
-
-
-def end_momentum(problem: StepProblem, part: Part, nodes: Nodes, z: Float[Array, "s nv"]) -> Float[Array, "d joints"]:
-    """p' = (J_s⁻ᵀ ρ_θ^s, R_sᵀ ρ_x^s), in the dual of v."""
-    local = jax.vmap(lambda z, load, joint: joint_rows(problem, part, z, load, joint)[1])
-    return local(unknowns(part, z), loads(part, nodes), joints(problem, part)).T
+def rows(
+    problem: StepProblem, part: Part, nodes: Node, z: Float[Array, "s nv"]
+) -> tuple[Float[Array, "s d joints"], Float[Array, "d joints"]]:
+    """The s rows of each joint of the part, and p' = (J_s⁻ᵀ ρ_θ^s, R_sᵀ ρ_x^s), in the dual of v."""
+    local = jax.vmap(lambda z, load, joint: joint_rows(problem, part, z, load, joint))
+    found, end = local(unknowns(part, z), loads(part, nodes), joints(problem, part))
+    return jnp.moveaxis(found, 0, -1), end.T
 
 
 def unknowns(part: Part, z: Float[Array, "s nv"]) -> Float[Array, "joints s d"]:
@@ -92,7 +89,7 @@ def unknowns(part: Part, z: Float[Array, "s nv"]) -> Float[Array, "joints s d"]:
     return jnp.moveaxis(z[:, part.v_rows], -1, 0)
 
 
-def loads(part: Part, nodes: Nodes) -> Loads:
+def loads(part: Part, nodes: Node) -> Loads:
     """What acts on each joint of the part, in its base frame."""
     base = base_pose(part, nodes)
     here = jax.tree.map(lambda leaf: leaf[:, part.last], (nodes.mu, nodes.gamma, nodes.twist, nodes.pose))
@@ -103,7 +100,7 @@ def loads(part: Part, nodes: Nodes) -> Loads:
     return Loads(*(jnp.moveaxis((base.inv() @ a).to_array(), 1, 0) for a in (mu, gamma, v_parent)))
 
 
-def base_pose(part: Part, nodes: Nodes) -> Pose:
+def base_pose(part: Part, nodes: Node) -> Pose:
     """Where the base frame of each joint of the part is at the control points: leaves (s + 1, joints)."""
     pose: Pose = jax.tree.map(lambda leaf: leaf[:, part.last], nodes.pose)
     return pose @ part.joint.transform([nodes.q[:, r] for r in part.q_rows]).inverse()
@@ -150,7 +147,7 @@ def joint_rows(problem: StepProblem, part: Part, z: Array, load: Loads, joint: B
 def columns(problem: StepProblem, z: Array, v_parent: Array, joint: Ball) -> Columns:
     """The joint at the control points."""
     xi = displacements(z)
-    rate = jnp.asarray(problem.rule.b, z.dtype) @ xi / problem.h
+    rate = combined(problem.rule.b, xi) / problem.h
     theta, theta_dot = xi[:, :3], rate[:, :3]
     k = 1.0 / (1.0 + 0.25 * jnp.sum(theta**2, axis=1))[:, None, None]
     eye, hat = jnp.eye(3, dtype=z.dtype), _hat(theta)

@@ -25,7 +25,7 @@ from ..dynamics.elements import per_element
 from ..spatial import Force, Motion
 from . import ball
 from .chart import Part, ball_parts, parts
-from .nodes import Nodes, StepProblem
+from .nodes import Node, Nodes, StepProblem, stacked
 
 
 @dataclasses.dataclass(frozen=True)
@@ -108,11 +108,12 @@ def _shape(problem: StepProblem, equations, unknowns, poses, impulses) -> Shape:
 
 def blocks(problem: StepProblem, sizes: Shape, nodes: Nodes, z: Float[Array, "s nv"]) -> Blocks:
     """The coefficients at the unknowns z."""
-    part = _screw_parts(problem, sizes, nodes)
+    together = stacked(nodes)
+    part = _screw_parts(problem, sizes, together)
     for joint in ball_parts(problem.model):
-        part = _with_ball(problem, joint, nodes, z, part)
+        part = _with_ball(problem, joint, together, z, part)
     present = jnp.asarray(np.repeat(sizes.present, sizes.points, axis=1))
-    mu, gamma = _points(nodes.mu.to_array()), _points(nodes.gamma.to_array())
+    mu, gamma = _points(together.mu.to_array()), _points(together.gamma.to_array())
     n, k = sizes.rows.shape[0], sizes.points * sizes.d
 
     def by_unknown(array: Array) -> Array:
@@ -145,7 +146,7 @@ def _points(array: Array) -> Array:
     return jnp.moveaxis(array, 1, 0)
 
 
-def _screw_parts(problem: StepProblem, sizes: Shape, nodes: Nodes) -> _Parts:
+def _screw_parts(problem: StepProblem, sizes: Shape, nodes: Node) -> _Parts:
     """The coefficients of the screws: the terms of Algorithm B.2."""
     model, rule = problem.model, problem.rule
     dtype = nodes.q.dtype
@@ -183,7 +184,7 @@ def _screw_parts(problem: StepProblem, sizes: Shape, nodes: Nodes) -> _Parts:
     return _Parts(padded(S), padded(S_dot), padded(on_mu), padded(on_gamma), padded(on_v), on_xi)
 
 
-def _with_ball(problem: StepProblem, part: Part, nodes: Nodes, z: Array, into: _Parts) -> _Parts:
+def _with_ball(problem: StepProblem, part: Part, nodes: Node, z: Array, into: _Parts) -> _Parts:
     """The coefficients of the quaternion joints: derivatives of their rows, carried from the base to the world."""
     unknowns, loads, joints = ball.unknowns(part, z), ball.loads(part, nodes), ball.joints(problem, part)
     base = ball.base_pose(part, nodes)

@@ -25,7 +25,7 @@ from jaxtyping import Array, Float
 
 from . import dense, newton_direction
 from .constrained_rows import condition_rows, point_columns, pushed
-from .nodes import Nodes, StepProblem
+from .nodes import Nodes, StepProblem, stacked
 
 Pair = tuple[Array, Array]
 
@@ -97,7 +97,7 @@ def force_rows(problem: StepProblem, nodes: Nodes, z: Float[Array, "s nv"]) -> F
     m = constraints.size(model)
 
     def by_multiplier(unit: Array) -> Array:
-        f = jax.vmap(lambda y, unit: constraints.force(model, y, unit))(nodes.y[:-1], unit)
+        f = jax.vmap(lambda y, unit: constraints.force(model, y, unit))(stacked(nodes).y[:-1], unit)
         return pushed(problem, nodes, z, jnp.concatenate([f, jnp.zeros_like(f[:1])]))
 
     return jax.vmap(by_multiplier)(jnp.eye(s * m, dtype=z.dtype).reshape(s * m, s, m))
@@ -124,7 +124,7 @@ def _turning(problem: StepProblem, nodes: Nodes, z: Array, multipliers: Array, f
     model, constraints, s = problem.model, problem.constraints, problem.s
     if s == 1 or constraints.force_is_constant(model):
         return None
-    y, k = nodes.y[1:-1], nodes.y.shape[1]
+    y, k = stacked(nodes).y[1:-1], len(nodes[0].y)
     K = jax.vmap(jax.jacfwd(lambda y, l: constraints.force(model, y, l)))(y, multipliers[1:])
 
     def column(alpha: Array, by: Array) -> Array:

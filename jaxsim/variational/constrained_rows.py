@@ -19,7 +19,7 @@ from ..model import Model
 from ..spatial import Force, Motion, Vec3
 from .chart import ball_parts, retract, velocity
 from .constraints.constraint_set import Anchors, ConstraintSet
-from .nodes import Nodes, StepProblem, displacements, kinematics
+from .nodes import Nodes, StepProblem, displacements, kinematics, stacked
 from .quadrature import interpolation
 from .residual import residual
 
@@ -28,7 +28,7 @@ def conditions(problem: StepProblem, nodes: Nodes, z: Float[Array, "s nv"]) -> F
     """What the constraints want to vanish: h(q^α), α = 1 … s, and Δt times the rates at the Gauss points."""
     constraints, model = problem.constraints, problem.model
     holonomic = constraints.is_holonomic(model)
-    values = jax.vmap(lambda y: constraints.value(model, y))(nodes.y[1:])
+    values = jax.vmap(lambda y: constraints.value(model, y))(stacked(nodes).y[1:])
     return values if holonomic.all() else jnp.where(holonomic, values, _rates(problem, z))
 
 
@@ -37,7 +37,7 @@ def condition_rows(problem: StepProblem, nodes: Nodes, z: Float[Array, "s nv"]) 
     model, constraints, s = problem.model, problem.constraints, problem.s
     holonomic = constraints.is_holonomic(model)
     columns = point_columns(problem, nodes, z)
-    rows = jax.vmap(lambda y, Y: _by_rate(model, constraints, y, Y))(nodes.y[1:], columns[1:])
+    rows = jax.vmap(lambda y, Y: _by_rate(model, constraints, y, Y))(stacked(nodes).y[1:], columns[1:])
     here = jnp.eye(s, dtype=z.dtype)[:, None, :, None] * rows[:, :, None]
     if holonomic.all():
         return here
@@ -47,7 +47,8 @@ def condition_rows(problem: StepProblem, nodes: Nodes, z: Float[Array, "s nv"]) 
 def point_columns(problem: StepProblem, nodes: Nodes, z: Float[Array, "s nv"]) -> Float[Array, "s1 k 3 nv"]:
     """∂y/∂ξ at all control points."""
     model, anchors = problem.model, problem.constraints.anchors(problem.model)
-    by_v = jax.vmap(lambda S, y: velocity_columns(model, anchors, S, y))(nodes.S, nodes.y)
+    together = stacked(nodes)
+    by_v = jax.vmap(lambda S, y: velocity_columns(model, anchors, S, y))(together.S, together.y)
     if not ball_parts(model):
         return by_v
 
@@ -55,7 +56,7 @@ def point_columns(problem: StepProblem, nodes: Nodes, z: Float[Array, "s nv"]) -
         _, pull = jax.vjp(lambda rate: velocity(model, q, xi, rate), jnp.zeros_like(xi))
         return jax.vmap(jax.vmap(lambda row: pull(row)[0]))(rows)
 
-    return jax.vmap(to_chart)(nodes.q, displacements(z), by_v)
+    return jax.vmap(to_chart)(together.q, displacements(z), by_v)
 
 
 def velocity_columns(model: Model, anchors: Anchors, S: Motion, y: Float[Array, "k 3"]) -> Float[Array, "k 3 nv"]:
@@ -72,15 +73,19 @@ def pushed(problem: StepProblem, nodes: Nodes, z: Float[Array, "s nv"], f: Float
     above = problem.model.topology.ancestors[anchors.element] & (anchors.element >= 0)[:, None]
     weights = jnp.asarray(problem.rule.weights, z.dtype)[:, None] * problem.h
 
+    together = stacked(nodes)
+
     def carried(leaf: Array) -> Array:
         return (weights * leaf) @ jnp.asarray(above, z.dtype)
 
-    gamma: Force = jax.tree.map(carried, anchors.wrenches(nodes.y, f))
+    gamma: Force = jax.tree.map(carried, anchors.wrenches(together.y, f))
 
     def rows(gamma):
-        return residual(problem, dataclasses.replace(nodes, gamma=gamma), z)
+        pairs = enumerate(nodes)
+        there = [dataclasses.replace(node, gamma=jax.tree.map(lambda a, k=k: a[k], gamma)) for k, node in pairs]
+        return residual(problem, tuple(there), z)
 
-    return jax.jvp(rows, (nodes.gamma,), (gamma,))[1]
+    return jax.jvp(rows, (together.gamma,), (gamma,))[1]
 
 
 def constraint_jacobian(model: Model, constraints: ConstraintSet, q: Float[Array, " nq"]) -> tuple[Array, Array]:

@@ -18,9 +18,13 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from ..sweep import leaf_to_root
+from . import screw_dense
 from .blocks import Blocks, Shape, blocks, full_shape, newton_shape
+from .chart import ball_parts
 from .elimination import own_answers, places, response
 from .nodes import Nodes, StepProblem
+
+Inverse = screw_dense.Grid | Float[Array, "sn sn"]
 
 
 def newton_matrix(problem: StepProblem, nodes: Nodes, z: Float[Array, "s nv"]) -> Float[Array, "s nv s nv"]:
@@ -72,12 +76,16 @@ def _assemble(problem: StepProblem, c: Blocks, D: Array) -> Array:
     return matrix.reshape(n, k, n, k).at[own, :, own].add(c.Lambda0).reshape(n * k, n * k)
 
 
-def factorise(problem: StepProblem, nodes: Nodes, z: Float[Array, "s nv"]) -> Float[Array, "sn sn"]:
-    """The inverse of J, for models so small that it beats the recursion."""
+def factorise(problem: StepProblem, nodes: Nodes, z: Float[Array, "s nv"]) -> Inverse:
+    """The inverse of J, for models so small that it beats the recursion: in components where all joints are screws."""
+    if not ball_parts(problem.model):
+        return screw_dense.factorise(problem, nodes)
     size = z.size
     return jnp.linalg.inv(newton_matrix(problem, nodes, z).reshape(size, size))
 
 
-def solve(inverse: Float[Array, "sn sn"], b: Float[Array, "s nv"]) -> Float[Array, "s nv"]:
+def solve(inverse: Inverse, b: Float[Array, "s nv"]) -> Float[Array, "s nv"]:
     """J⁻¹ b."""
+    if isinstance(inverse, tuple):
+        return screw_dense.solve(inverse, b)
     return (inverse @ b.reshape(-1)).reshape(b.shape)

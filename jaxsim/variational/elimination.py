@@ -21,12 +21,12 @@ from jaxtyping import Array, Float
 
 from ..forces.body import wrench_derivatives
 from ..model import Model
-from ..spatial import Motion, Pose, Vec3
+from ..spatial import Vec3
 from ..spatial.matrix import Mat3
 from ..spatial.operator import SpatialMatrix
 from ..sweep import leaf_to_root, root_to_leaf
 from .blocks import Blocks, Shape, blocks, newton_shape
-from .nodes import Nodes, StepProblem, body_states, per_last_element
+from .nodes import Node, Nodes, StepProblem, body_states, per_last_element, stacked
 
 
 @jax.tree_util.register_dataclass
@@ -107,36 +107,33 @@ def _eliminate(k: int, D: Array, c: Blocks) -> tuple[Array, tuple[Array, Array, 
 
 def own_answers(problem: StepProblem, sizes: Shape, nodes: Nodes) -> tuple[Array, Array | None, Array | None]:
     """What each element itself answers: M̄ to δ̄v and, through its wrench, Ψ to η and Π to δ̄v; (n, points, 6, 6) each."""
-    inertia = _to_array(SpatialMatrix.from_inertia(nodes.inertia))
+    together = stacked(nodes)
+    inertia = _to_array(SpatialMatrix.from_inertia(together.inertia))
     if not sizes.impulses:
         return inertia, None, None
-    by_pose, by_twist = wrench_response(problem, nodes)
+    responses = [wrench_response(problem, node, alpha) for alpha, node in enumerate(nodes)]
+    by_pose, by_twist = jax.tree.map(
+        lambda *leaves: leaves[0] if isinstance(leaves[0], float) else jnp.stack(leaves), *responses
+    )
     return inertia, _to_array(by_pose), None if by_twist is None else _to_array(by_twist)
 
 
-def wrench_response(problem: StepProblem, nodes: Nodes) -> tuple[SpatialMatrix, SpatialMatrix | None]:
+def wrench_response(problem: StepProblem, node: Node, alpha: int) -> tuple[SpatialMatrix, SpatialMatrix | None]:
     """The change of the impulse F^α with η and with δ̄v, seen from the element: D₁F + ad^D_F − D₂F ad_v̄, and D₂F.
 
     For gravity with f = m g at the centre of mass c the first is [[ĉ f̂, 0], [f̂, 0]], and likewise for the forces that
     constraints exert at points.
     """
-    model = problem.model
-    weight = jnp.asarray(problem.rule.weights, nodes.q.dtype)[:, None] * problem.h
-    g = Mat3.skew(Vec3.from_array(model.gravity))
-    zero = Mat3.identity() * 0.0
-    moment = Mat3.skew(nodes.inertia.first_moment * weight).matmul(g)
-    by_pose = SpatialMatrix(moment, zero, g * (nodes.inertia.mass * weight), zero)
+    model, weight = problem.model, float(problem.rule.weights[alpha]) * problem.h
+    g = Mat3.skew(Vec3.from_array(model.gravity) * weight)
+    zero = Mat3.zero()
+    by_pose = SpatialMatrix(Mat3.skew(node.inertia.first_moment).matmul(g), zero, g * node.inertia.mass, zero)
     if problem.constraints.items:
-        by_pose = by_pose + _push_response(problem, nodes.y, nodes.f * weight[..., None])
+        by_pose = by_pose + _push_response(problem, node.y, node.f * weight)
     if not problem.forces:
         return by_pose, None
-
-    def node(pose: Pose, twist: Motion, weight):
-        at = body_states(model, pose, twist)
-        in_body = wrench_derivatives(problem.forces, model, *at)
-        return tuple((per_last_element(model, matrix) * weight).transformed(pose) for matrix in in_body)
-
-    more, by_twist = jax.vmap(node)(nodes.pose, nodes.twist, weight[:, 0])
+    in_body = wrench_derivatives(problem.forces, model, *body_states(model, node.pose, node.twist))
+    more, by_twist = ((per_last_element(model, matrix) * weight).transformed(node.pose) for matrix in in_body)
     return by_pose + more, by_twist
 
 
@@ -148,7 +145,7 @@ def _push_response(problem: StepProblem, y: Array, impulse: Array) -> SpatialMat
     def per_element(leaf):
         return leaf if np.ndim(leaf) == 0 else leaf @ jnp.asarray(carriers, y.dtype)
 
-    push, zero = Mat3.skew(Vec3.from_array(impulse)), Mat3.identity() * 0.0
+    push, zero = Mat3.skew(Vec3.from_array(impulse)), Mat3.zero()
     moment = Mat3.skew(Vec3.from_array(y)).matmul(push)
     return SpatialMatrix(jax.tree.map(per_element, moment), zero, jax.tree.map(per_element, push), zero)
 

@@ -65,17 +65,20 @@ def linearise_screws(problem: StepProblem, z: Float[Array, "s nv"]) -> Linearisa
     )
 
 
-def linearise_by_columns(problem: StepProblem, unknowns: Unknowns) -> Linearisation:
-    """The derivatives at a solved step of any model, with or without constraints: O(n) a column, so O(n²) all."""
+def linearise_by_columns(problem: StepProblem, unknowns: Unknowns, momentum: Array) -> Linearisation:
+    """The derivatives at a solved step of any model with ρ^s at its end, with or without constraints.
+
+    O(n) a column, so O(n²) all.
+    """
     model, nv = problem.model, problem.model.nv
-    reached = finish(problem, unknowns)
+    reached = finish(problem, unknowns, momentum)
 
     def moved(x: Array) -> Array:
         dq, dp, du = jnp.split(x, 3)
         changed = integrate(model, problem.q0, dq), problem.p + dp, problem.tau + du
         start = eqx.tree_at(lambda problem: (problem.q0, problem.p, problem.tau), problem, changed)
         found, _ = implicit_root(_equations, _known, _inverses, (start, unknowns))
-        end = finish(start, found)
+        end = finish(start, found, momentum)
         multipliers = found[1].reshape(-1), end.multipliers
         return jnp.concatenate([difference(model, reached.q, end.q), end.p, *multipliers])
 

@@ -7,9 +7,10 @@ import dataclasses
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
-from ..dynamics.elements import elements, inertias, per_element
+from ..dynamics.elements import Element, elements, inertias, per_element
 from ..forces.body import Forces, total_wrench
 from ..model import Model
 from ..spatial import Force, Inertia, Motion, Pose, Vec3
@@ -50,12 +51,12 @@ class StepProblem(eqx.Module):
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
-class Nodes:
-    """All elements at all control points: leaves of shape (s + 1, elements), in the world frame.
+class Node:
+    """All elements at one control point: leaves with one entry an element, in the world frame.
 
     Attributes:
-        q: the configurations, (s + 1, nq), and
-        v: the velocities, (s + 1, nv), at the control points.
+        q: the configuration, (nq,), and
+        v: the velocity, (nv,).
         pose: the poses of the elements.
         twist: v̄, their velocities.
         S: the columns S̄ of the motion subspace.
@@ -63,7 +64,7 @@ class Nodes:
         wrench: F^α = w^α Δt F̄, the impulse on each element itself.
         mu: μ̄, the momentum, and
         gamma: Γ̄, the impulse of each element with all that it carries (Fan et al. 2018, defs. 1 and 2).
-        y: the points that constraints look at, (s + 1, points, 3), and
+        y: the points that constraints look at, (points, 3), and
         f: the forces of the constraints there; none at the end of the step.
     """
 
@@ -80,31 +81,39 @@ class Nodes:
     f: Array
 
 
+Nodes = tuple[Node, ...]
+"""The s + 1 control points, each apart: in a batch of worlds every operation is then one loop over the worlds."""
+
+
+def stacked(nodes: Nodes) -> Node:
+    """All control points at once: leaves with a leading axis of s + 1."""
+    return jax.tree.map(lambda *leaves: jnp.stack(leaves), *nodes)
+
+
 def evaluate(problem: StepProblem, z: Float[Array, "s nv"], multipliers: Float[Array, "s m"] | None = None) -> Nodes:
     """Lines 1 to 11 of Algorithm 1: one sweep outward for the kinematics, one inward for momenta and impulses.
 
     The forces of constraints with the multipliers at the control points 0 … s − 1 are wrenches among the others.
     """
-    model, rule, h = problem.model, problem.rule, problem.h
-    dtype = z.dtype
+    model, rule, dtype = problem.model, problem.rule, z.dtype
     xi = displacements(z)
-    rate = jnp.asarray(rule.b, dtype) @ xi / h
     q = jax.vmap(lambda x: retract(model, problem.q0, x))(xi)
-    v = jax.vmap(lambda q, x, dx: velocity(model, q, x, dx))(q, xi, rate)
-    weights = jnp.asarray(rule.weights, dtype) * h
-    if multipliers is not None:
-        multipliers = jnp.concatenate([multipliers, jnp.zeros_like(multipliers[:1])])
+    v = jax.vmap(lambda q, x, dx: velocity(model, q, x, dx))(q, xi, combined(rule.b, xi) / problem.h)
+    moving = _moving(model, q, v, dtype)
+    weights = [float(weight) * problem.h for weight in rule.weights]
+    pushes = [_pushes(problem, node, _multipliers_at(k, multipliers), dtype) for k, node in enumerate(moving)]
+    loads = tuple((node[4], node[5], push[0], w) for node, push, w in zip(moving, pushes, weights, strict=True))
+    carried = _carried(model, loads, dtype)
+    return tuple(Node(q[k], v[k], *moving[k][:4], *carried[k], *pushes[k][1:]) for k in range(problem.s + 1))
 
-    def node(q, v, weight, multipliers):
-        pose, twist, S = kinematics(model, q, v, dtype)
-        inertia = inertias(model).transformed(pose)
-        momentum = inertia.apply(twist)
-        y, f, by_constraints = _constraint_wrench(problem, pose, multipliers, dtype)
-        wrench = (_wrench(problem, pose, twist, inertia) + by_constraints) * weight
-        mu, gamma = _carried(model, momentum, wrench, dtype)
-        return pose, twist, S, inertia, wrench, mu, gamma, y, f
 
-    return Nodes(q, v, *jax.vmap(node)(q, v, weights, multipliers))
+def _multipliers_at(alpha: int, multipliers: Array | None) -> Array | None:
+    return None if multipliers is None or alpha == len(multipliers) else multipliers[alpha]
+
+
+def combined(matrix: np.ndarray, rows: Float[Array, "s1 n"]) -> Float[Array, "s1 n"]:
+    """matrix @ rows for a small constant matrix, as sums that fuse with what follows."""
+    return jnp.stack([sum(float(c) * row for c, row in zip(line, rows, strict=True)) for line in matrix])
 
 
 def displacements(z: Float[Array, "s nv"]) -> Float[Array, "s1 nv"]:
@@ -116,36 +125,67 @@ def kinematics(model: Model, q, v, dtype) -> tuple[Pose, Motion, Motion]:
     """g_i = g_par g_par,i(q_i), S̄_i = Ad S_i and v̄_i = v̄_par + S̄_i v_i (Alg. 1, lines 4 to 6)."""
 
     def step(parent, x):
-        (pose_parent, twist_parent), (element, rate) = parent, x
-        pose = pose_parent @ element.placement.pose()
-        S = pose @ element.S
-        twist = twist_parent + S * rate
+        pose, twist, S = _outward(parent, *x)
         return (pose, twist), (pose, twist, S)
 
     root = Pose.identity(), Motion.zero()
     return root_to_leaf(model.topology, step, (elements(model, q), per_element(model, v)), root, dtype)
 
 
-def _carried(model: Model, momentum: Force, wrench: Force, dtype) -> tuple[Force, Force]:
-    """μ̄_i = M̄_i v̄_i + Σ μ̄_j and Γ̄_i = F̄_i + Σ Γ̄_j over the children j (Alg. 1, line 11)."""
+def _outward(parent: tuple[Pose, Motion], element: Element, rate) -> tuple[Pose, Motion, Motion]:
+    pose_parent, twist_parent = parent
+    pose = pose_parent @ element.placement.pose()
+    S = pose @ element.S
+    return pose, twist_parent + S * rate, S
+
+
+def _moving(model: Model, q, v, dtype):
+    """Pose, twist, S̄, M̄, momentum and weight of each element at all control points, in one sweep.
+
+    All that needs the model's own numbers is done inside the sweep: outside of it, ``vmap`` would turn the arrays of a
+    batch around to multiply them with arrays that do not belong to it.
+    """
+    g = Vec3.from_array(model.gravity)
+
+    def step(parents, x):
+        elements, rates, inertia = x
+        found = []
+        for parent, element, rate in zip(parents, elements, rates, strict=True):
+            pose, twist, S = _outward(parent, element, rate)
+            moved = inertia.transformed(pose)
+            weight = Force(moved.first_moment.cross(g), g * moved.mass)
+            found.append((pose, twist, S, moved, moved.apply(twist), weight))
+        return tuple((pose, twist) for pose, twist, *_ in found), tuple(found)
+
+    at = tuple(elements(model, x) for x in q), tuple(per_element(model, x) for x in v)
+    root = ((Pose.identity(), Motion.zero()),) * len(q)
+    return root_to_leaf(model.topology, step, (*at, inertias(model)), root, dtype)
+
+
+def _carried(model: Model, loads, dtype) -> tuple[tuple[Force, Force, Force], ...]:
+    """F^α, and μ̄_i = M̄_i v̄_i + Σ μ̄_j and Γ̄_i = F̄_i + Σ Γ̄_j over the children j (Alg. 1, line 11), in one sweep."""
+    weights = [load[3] for load in loads]
 
     def step(children, own):
-        total = jax.tree.map(jnp.add, children, own)
-        return total, total
+        totals, outs = [], []
+        for (mu, gamma), (momentum, weight, push), w in zip(children, own, weights, strict=True):
+            wrench = (weight + push) * w
+            totals.append((mu + momentum, gamma + wrench))
+            outs.append((wrench, *totals[-1]))
+        return tuple(totals), tuple(outs)
 
-    return leaf_to_root(model.topology, step, (momentum, wrench), (Force.zero(), Force.zero()), dtype)[1]
+    zero = ((Force.zero(), Force.zero()),) * len(loads)
+    return leaf_to_root(model.topology, step, tuple(load[:3] for load in loads), zero, dtype)[1]
 
 
-def _wrench(problem: StepProblem, pose: Pose, twist: Motion, inertia: Inertia) -> Force:
-    """Gravity (m c×g, m g) and the other wrenches on each element, in the world frame."""
-    model = problem.model
-    g = Vec3.from_array(model.gravity)
-    total = Force(inertia.first_moment.cross(g), g * inertia.mass)
-    if not problem.forces:
-        return total
-    bodies = body_states(model, pose, twist)
-    in_body = total_wrench(problem.forces, model, *bodies)
-    return total + pose @ per_last_element(model, in_body)
+def _pushes(problem: StepProblem, node, multipliers: Array | None, dtype) -> tuple[Force, Array, Array]:
+    """The wrenches beside gravity on each element in the world frame, and the points and forces of constraints."""
+    model, (pose, twist, *_) = problem.model, node
+    y, f, total = _constraint_wrench(problem, pose, multipliers, dtype)
+    if problem.forces:
+        in_body = total_wrench(problem.forces, model, *body_states(model, pose, twist))
+        total = total + pose @ per_last_element(model, in_body)
+    return total, y, f
 
 
 def _constraint_wrench(problem: StepProblem, pose: Pose, multipliers, dtype) -> tuple[Array, Array, Force]:

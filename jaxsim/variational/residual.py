@@ -2,34 +2,40 @@
 
 from __future__ import annotations
 
-import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from ..dynamics.elements import per_velocity
 from ..dynamics.passive import passive_forces
+from ..solvers.newton import max_norm
 from . import ball
 from .chart import ball_parts
-from .nodes import Nodes, StepProblem
+from .nodes import Nodes, StepProblem, stacked
 
 
 def residual(problem: StepProblem, nodes: Nodes, z: Float[Array, "s nv"]) -> Float[Array, "s nv"]:
-    """r^0 … r^{s−1}, zero for the motion that the discrete principle of Lagrange and d'Alembert selects (eqs. 7a, 7b).
-
-    r⁰ = p + ρ⁰ and r^α = ρ^α; quaternion joints have a start row of their own, see ``ball.py``.
-    """
-    rho = joint_rows(problem, nodes)
-    rows = rho[:-1].at[0].add(problem.p)
-    for part in ball_parts(problem.model):
-        rows = rows.at[:, part.v_rows].set(ball.rows(problem, part, nodes, z))
-    return rows
+    """r^0 … r^{s−1}, zero for the motion that the principle of Lagrange and d'Alembert selects (eqs. 7a, 7b)."""
+    return balance(problem, nodes, z)[0]
 
 
 def end_momentum(problem: StepProblem, nodes: Nodes, z: Float[Array, "s nv"]) -> Float[Array, " nv"]:
     """p^{k+1} = ρ^s (eq. 7c), in the dual of v."""
-    momentum = joint_rows(problem, nodes)[-1]
+    return balance(problem, nodes, z)[1]
+
+
+def balance(
+    problem: StepProblem, nodes: Nodes, z: Float[Array, "s nv"]
+) -> tuple[Float[Array, "s nv"], Float[Array, " nv"]]:
+    """The residual and the momentum at the end.
+
+    r⁰ = p + ρ⁰ and r^α = ρ^α; quaternion joints have a start row of their own, see ``ball.py``.
+    """
+    first, *inner, momentum = _joint_rows(problem, nodes)
+    rows = jnp.stack([first + problem.p, *inner])
     for part in ball_parts(problem.model):
-        momentum = momentum.at[part.v_rows].set(ball.end_momentum(problem, part, nodes, z))
-    return momentum
+        of_part, end = ball.rows(problem, part, stacked(nodes), z)
+        rows, momentum = rows.at[:, part.v_rows].set(of_part), momentum.at[part.v_rows].set(end)
+    return rows, momentum
 
 
 def joint_rows(problem: StepProblem, nodes: Nodes) -> Float[Array, "s1 nv"]:
@@ -37,24 +43,26 @@ def joint_rows(problem: StepProblem, nodes: Nodes) -> Float[Array, "s1 nv"]:
 
     Rotors add a^{αβ} times their own momentum. Columns of quaternion joints are to be overwritten.
     """
+    return jnp.stack(_joint_rows(problem, nodes))
+
+
+def _joint_rows(problem: StepProblem, nodes: Nodes) -> list[Array]:
     model, rule = problem.model, problem.rule
-    dtype = nodes.q.dtype
-    weights = jnp.asarray(rule.weights, dtype)[:, None] * problem.h
-    carried = jnp.asarray(nodes.S.dot(nodes.mu))
-    turned = jnp.asarray(nodes.twist.cross(nodes.S).dot(nodes.mu))
-    pushed = jnp.asarray(nodes.S.dot(nodes.gamma))
-    per_v = model.topology.moving
-    momentum = carried[:, per_v] + model.armature * nodes.v
-    force = jax.vmap(lambda q, v: passive_forces(model, q, v))(nodes.q, nodes.v) + problem.tau
-    rho = (weights * turned + pushed)[:, per_v] + weights * force
-    for beta in range(rule.s + 1):
-        rho = rho + jnp.asarray(rule.a[:, beta : beta + 1], dtype) * momentum[beta]
-    return rho
+    momenta = [per_velocity(model, node.S.dot(node.mu)) + model.armature * node.v for node in nodes]
+    rows = []
+    for alpha, node in enumerate(nodes):
+        weight = float(rule.weights[alpha]) * problem.h
+        bent = node.twist.cross(node.S).dot(node.mu) * weight + node.S.dot(node.gamma)
+        force = passive_forces(model, node.q, node.v) + problem.tau[alpha]
+        from_rates = sum(float(a) * momentum for a, momentum in zip(rule.a[alpha], momenta, strict=True))
+        rows.append(per_velocity(model, bent) + weight * force + from_rates)
+    return rows
 
 
 def scale(problem: StepProblem, nodes: Nodes) -> Float[Array, ""]:
     """The largest of the momenta and impulses that the DEL equations balance, the unit of their residual."""
-    weights = jnp.asarray(problem.rule.weights, nodes.q.dtype)[:, None] * problem.h
-    terms = problem.p, nodes.S.dot(nodes.mu), nodes.S.dot(nodes.gamma), weights * problem.tau
-    largest = jnp.stack([jnp.max(jnp.abs(jnp.asarray(term)), initial=0.0) for term in terms])
-    return jnp.maximum(jnp.max(largest), jnp.finfo(nodes.q.dtype).tiny)
+    largest = jnp.maximum(max_norm(problem.p), jnp.finfo(problem.p.dtype).tiny)
+    for weight, tau, node in zip(problem.rule.weights, problem.tau, nodes, strict=True):
+        terms = node.S.dot(node.mu), node.S.dot(node.gamma), tau * (float(weight) * problem.h)
+        largest = jnp.maximum(largest, max_norm(terms))
+    return largest

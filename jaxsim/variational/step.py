@@ -10,7 +10,8 @@ from jaxtyping import Array, Float
 
 from ..dynamics import inverse_mass_product
 from ..model import Model
-from ..solvers.natural_newton import natural_newton
+from ..solvers.corrected_newton import corrected_newton
+from ..solvers.implicit import known
 from ..solvers.newton import SolverInfo, max_norm, newton
 from . import bordered, dense, newton_direction
 from .chart import retract
@@ -18,7 +19,7 @@ from .constrained_rows import conditions, rate_rows
 from .nodes import Nodes, StepProblem, evaluate
 from .projection import project
 from .quasi_newton import approximate_direction
-from .residual import end_momentum, residual, scale
+from .residual import balance, end_momentum, residual, scale
 
 Unknowns = tuple[Float[Array, "s nv"], Float[Array, "s m"]]
 """The displacements at the control points 1 … s and the multipliers at 0 … s − 1."""
@@ -41,34 +42,47 @@ def equations(unknowns: Unknowns, problem: StepProblem) -> Unknowns:
     return _rows(problem, evaluate(problem, z, multipliers), unknowns)
 
 
+class Found(NamedTuple):
+    """How the search for a step went, and the momentum ρ^s at its end; the residual has no unit."""
+
+    info: SolverInfo
+    momentum: Array
+
+
 def find(
     problem: StepProblem, guess: Unknowns, solver: str, asked: float | None, max_iterations: int
-) -> tuple[Unknowns, SolverInfo]:
-    """The step, and how the search for it went; the residual is relative to the momenta and lengths in it."""
-    tolerance, step_tolerance = tolerances(asked, problem.model.nv, guess[0].dtype)
+) -> tuple[Unknowns, Found]:
+    """The step; the residual is relative to the momenta and lengths in it."""
+    tolerance, step_tolerance, floor = tolerances(asked, problem.model.nv, guess[0].dtype)
     if solver == "quasi-newton":
         return _quasi_newton(problem, guess, tolerance, max_iterations)
-    recursive = solver == "recursive"
+    recursive = is_recursive(problem, solver)
 
     def measured(unknowns: Unknowns):
         nodes = evaluate(problem, *unknowns)
-        rows = _rows(problem, nodes, unknowns)
-        return rows, jnp.maximum(max_norm(rows[0]) / scale(problem, nodes), max_norm(rows[1]) / _length(nodes))
+        rows, momentum = balance(problem, nodes, unknowns[0])
+        error = max_norm(rows) / scale(problem, nodes)
+        if not problem.constraints.items:
+            return (rows, unknowns[1]), error, momentum
+        wanted = conditions(problem, nodes, unknowns[0])
+        return (rows, wanted), jnp.maximum(error, max_norm(wanted) / _length(nodes)), momentum
 
     def factorised(unknowns: Unknowns):
         nodes = evaluate(problem, *unknowns)
         return _rows(problem, nodes, unknowns), _factorise(problem, nodes, unknowns, recursive)
 
-    return natural_newton(
+    (unknowns, momentum), info = corrected_newton(
         measured,
         factorised,
         lambda factors, rows: _solve(problem, factors, rows, recursive),
         guess,
         tolerance=tolerance,
         step_tolerance=step_tolerance,
+        floor=floor,
         max_iterations=max_iterations,
         norm=lambda unknowns: max_norm(unknowns[0]),
     )
+    return unknowns, Found(info, momentum)
 
 
 def inverses(unknowns: Unknowns, problem: StepProblem):
@@ -81,28 +95,43 @@ def inverses(unknowns: Unknowns, problem: StepProblem):
     return inverse, lambda c: jax.linear_transpose(inverse, unknowns)(c)[0]
 
 
-def finish(problem: StepProblem, unknowns: Unknowns) -> End:
-    """The configuration and the momentum at the end of a solved step."""
+def finish(problem: StepProblem, unknowns: Unknowns, momentum: Array) -> End:
+    """The configuration and the momentum at the end of a solved step, where the search has found ρ^s."""
     model, constraints, z = problem.model, problem.constraints, unknowns[0]
-    nodes = evaluate(problem, *unknowns)
-    q, p = retract(model, problem.q0, z[-1]), end_momentum(problem, nodes, z)
+    q = retract(model, problem.q0, z[-1])
+    p = known(_momentum, (problem, unknowns), momentum)
     if not constraints.items:
         none = jnp.zeros_like(unknowns[1][0])
         return End(q, p, inverse_mass_product(model, q, p), none, jnp.zeros((), jnp.int32), jnp.zeros_like(problem.h))
-    S, y = jax.tree.map(lambda leaf: leaf[-1], (nodes.S, nodes.y))
+    end = evaluate(problem, *unknowns)[-1]
+    S, y = end.S, end.y
     weight = problem.h * float(problem.rule.weights[-1])
     p, v, multipliers, rank = project(model, q, p, *rate_rows(model, constraints, S, y), weight)
     violation = max_norm(constraints.value(model, y))
     return End(q, p, v, multipliers, constraints.size(model) - rank, violation)
 
 
-def tolerances(asked: float | None, nv: int, dtype) -> tuple[float, float]:
-    """The residual of a solved step relative to its unit, and the last correction of the unknowns.
+def _momentum(theta: tuple[StepProblem, Unknowns]) -> Array:
+    problem, unknowns = theta
+    return end_momentum(problem, evaluate(problem, *unknowns), unknowns[0])
 
-    Rounding leaves a residual of about 100 ε, a little more for many degrees of freedom.
+
+def tolerances(asked: float | None, nv: int, dtype) -> tuple[float, float, float]:
+    """The residual of a solved step relative to its unit, the last correction of the unknowns, and what is good enough.
+
+    Rounding leaves a residual of about 100 ε, a little more for many degrees of freedom, and up to 1e-12 in float64 for
+    small time steps, where the momenta at both ends nearly cancel.
     """
     floor = 500.0 * float(jnp.finfo(dtype).eps) * max(nv, 1) ** 0.5
-    return max(1e-11 if asked is None else asked, floor), max(1e-9, floor)
+    return max(1e-11 if asked is None else asked, floor), max(1e-9, floor), max(1e-12, floor)
+
+
+_CROSSOVER = 24
+
+
+def is_recursive(problem: StepProblem, solver: str) -> bool:
+    """Whether the Newton direction is found in linear time."""
+    return solver == "recursive" or (solver == "auto" and problem.s * problem.model.nv > _CROSSOVER)
 
 
 def check_supported(model: Model, constrained: bool, solver: str) -> None:
@@ -135,9 +164,9 @@ def _solve(problem: StepProblem, factors: Any, b: Unknowns, recursive: bool) -> 
 
 def _length(nodes: Nodes) -> Array:
     """The largest distance from the world's origin, or a radius of gyration: the unit of violated constraints."""
-    second, mass = nodes.inertia.second_moment, jnp.max(jnp.asarray(nodes.inertia.mass))
+    second, mass = nodes[0].inertia.second_moment, jnp.max(jnp.asarray(nodes[0].inertia.mass))
     gyration = jnp.sqrt(max_norm((second.xx, second.yy, second.zz)) / mass)
-    return jnp.maximum(gyration, max_norm((nodes.pose.position, nodes.y)))
+    return jnp.maximum(gyration, max_norm([(node.pose.position, node.y) for node in nodes]))
 
 
 def _quasi_newton(problem: StepProblem, guess: Unknowns, tolerance: float, max_iterations: int):
@@ -152,4 +181,4 @@ def _quasi_newton(problem: StepProblem, guess: Unknowns, tolerance: float, max_i
         max_iterations=max_iterations,
         max_halvings=0,
     )
-    return (z, none), info
+    return (z, none), Found(info, _momentum((problem, (z, none))))

@@ -28,7 +28,7 @@ UNIVERSALS = (jaxsim.Universal(), jaxsim.Cylindrical("x"), jaxsim.Planar())
 
 
 def tree(n, seed, joints, springs=True, dissipation=True):
-    """A random tree with armature on all joints and, where asked for, springs and dampers."""
+    """A random tree with armature on all joints and, where asked for, dampers, and springs on the flat joints."""
     rng = np.random.default_rng(seed)
     model = jaxsim.robots.random_tree(n, seed, joints)
 
@@ -36,8 +36,9 @@ def tree(n, seed, joints, springs=True, dissipation=True):
         return jnp.asarray(rng.uniform(0.0, scale, model.nv))
 
     flat = np.ones(model.nv)
-    for part in ball_parts(model):
-        flat[part.v_rows] = 0.0
+    for joint, v_rows in zip(model.joints, model.topology.v_rows, strict=True):
+        # a model says when it is built whether springs act on joints with quaternions
+        flat[v_rows] = joint.is_euclidean
     leaves = draw(0.2), draw(2.0) * (flat if springs else 0.0), draw(0.5) * dissipation
     return eqx.tree_at(lambda m: (m.armature, m.stiffness, m.damping), model, leaves)
 
