@@ -15,6 +15,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from benchmarks.maximal_scenes import G, advance, box, energies, save
+from benchmarks.record import record
 from benchmarks.timing import machine
 from jaxsim.integrators import MaximalVariational
 from jaxsim.maximal import WORLD, MechanismBuilder
@@ -23,7 +24,7 @@ from jaxsim.rollout import rollout
 DT = 0.01
 
 
-def slope(axes, count: int) -> None:
+def slope(axes, count: int) -> dict:
     """The acceleration of a box on a slope of 30° against its coefficient of friction."""
     mechanism, angle, steps = box(), np.deg2rad(30.0), 30
     integrator = MaximalVariational(DT, kappa=1e-8)
@@ -49,9 +50,10 @@ def slope(axes, count: int) -> None:
     axes.plot(mu, expected, "k-", lw=1, label="g(sin θ − μ cos θ) or 0")
     axes.set(xlabel="coefficient of friction", ylabel="acceleration (m/s²)", title="slope of 30°")
     axes.legend(frameon=False)
+    return {"relative error of sliding": float(error), "creep (m/s²)": float(jnp.max(measured[~slips]))}
 
 
-def rolling(axes) -> None:
+def rolling(axes) -> dict:
     """A ball that slides first and rolls from t = 2v₀/(7μg) on with 5/7 of its speed."""
     builder, radius, mu = MechanismBuilder(), 0.1, 0.2
     builder.add_sphere_on_plane(builder.add_body(1.0, (0.4 * radius**2,) * 3), radius=radius, friction=mu)
@@ -71,9 +73,10 @@ def rolling(axes) -> None:
     axes.axhline(5 / 7, color="k", lw=0.8, label="5/7")
     axes.set(xlabel="time (s)", ylabel="m/s", title="ball that slides, then rolls", ylim=(0, 1.05))
     axes.legend(frameon=False, fontsize=8)
+    return {"final speed": float(speed[-1]), "slip (m/s)": float(speed[-1] - radius * spin[-1])}
 
 
-def stack(axes, seconds: float) -> None:
+def stack(axes, seconds: float) -> dict:
     half, builder = 0.25, MechanismBuilder()
     for i in range(5):
         body = builder.add_body(1.0, (2 / 3 * half**2,) * 3)
@@ -95,9 +98,10 @@ def stack(axes, seconds: float) -> None:
     )
     axes.semilogy(DT * np.arange(1, steps + 1), np.maximum(speed, 1e-16))
     axes.set(xlabel="time (s)", ylabel="largest velocity (m/s, rad/s)", title="stack of five boxes")
+    return {"final speed": float(speed[-1]), "penetration (m)": float(jnp.max(penetration))}
 
 
-def coin(axes, seconds: float) -> None:
+def coin(axes, seconds: float) -> dict:
     """A coin spun on its edge, a rim of 24 points on each side: it wobbles ever faster and lies down."""
     radius, thick, count, dt = 0.05, 0.004, 24, 0.002
     builder = MechanismBuilder()
@@ -128,9 +132,10 @@ def coin(axes, seconds: float) -> None:
     )
     axes.plot(dt * np.arange(1, len(lean) + 1), np.rad2deg(lean))
     axes.set(xlabel="time (s)", ylabel="angle with the ground (°)", title="spinning coin", ylim=(0, 95))
+    return {"final angle (°)": float(np.rad2deg(lean[-1])), "largest rise of energy (J)": rise}
 
 
-def painleve(axes) -> None:
+def painleve(axes) -> dict:
     """A rod that slides on its tip with μ = 2 at 60°, where rigid-body accelerations have no solution.
 
     Impulses over a step always have one: the tip jams and the rod is thrown over it.
@@ -157,6 +162,7 @@ def painleve(axes) -> None:
     )
     axes.plot(dt * np.arange(1, 201), slide)
     axes.set(xlabel="time (s)", ylabel="velocity of the tip (m/s)", title="Painlevé's rod, μ = 2")
+    return {"converged steps of 200": int(jnp.sum(converged)), "energy (J)": [float(energy[0]), float(energy[-1])]}
 
 
 def main() -> None:
@@ -166,14 +172,12 @@ def main() -> None:
     jax.config.update("jax_enable_x64", True)
     print(machine())
     figure, axes = plt.subplots(2, 3, figsize=(15, 8))
-    slope(axes[0, 0], 5 if quick else 41)
-    rolling(axes[0, 1])
+    data = {"slope": slope(axes[0, 0], 5 if quick else 41), "ball": rolling(axes[0, 1])}
     if quick:
         return
-    stack(axes[0, 2], 10.0)
-    coin(axes[1, 0], 2.0)
-    painleve(axes[1, 1])
+    data |= {"stack": stack(axes[0, 2], 10.0), "coin": coin(axes[1, 0], 2.0), "Painlevé": painleve(axes[1, 1])}
     axes[1, 2].set_axis_off()
+    record("maximal_contact", data)
     save(figure, "contact")
 
 

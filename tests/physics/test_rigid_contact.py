@@ -1,5 +1,7 @@
 """Laws of rigid contact with friction: nothing overlaps, Coulomb's cone decides, gradients are those of the step."""
 
+from functools import partial
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -106,6 +108,27 @@ def test_sticks_below_the_friction_angle_slides_above_it_and_tips_when_friction_
     np.testing.assert_allclose(spin[3:5], rate, rtol=2e-2)
 
 
+def test_a_linear_cone_is_as_wide_as_its_facets():
+    # A block that slides along a facet of six, and between two of them, where the cone is narrower by cos(π/6).
+    builder = MechanismBuilder()
+    builder.add_sphere_on_plane(builder.add_body(1.0, (0.1,) * 3), friction=0.5, cone=LinearCone(6))
+    mechanism, integrator, steps = builder.build(), MaximalVariational(DT, kappa=0.0), 10
+    azimuth, theta = jnp.array([0.0, np.pi / 6]), np.deg2rad(40.0)
+    way = jnp.stack([jnp.cos(azimuth), jnp.sin(azimuth), 0.0 * azimuth], axis=1)
+    gravity = G * (np.sin(theta) * way - np.cos(theta) * jnp.array([0.0, 0.0, 1.0]))
+
+    @jax.jit
+    @jax.vmap
+    def run(gravity):
+        there = eqx.tree_at(lambda m: m.gravity, mechanism, gravity)
+        return rollout(there, integrator, state_of((0, 0, 1e-9, 1, 0, 0, 0)), steps=steps)
+
+    trajectory = run(gravity)
+    assert jnp.all(trajectory.converged)
+    rate = G * (np.sin(theta) - 0.5 * np.array([1.0, np.cos(np.pi / 6)]) * np.cos(theta))
+    np.testing.assert_allclose(trajectory.v[:, -1, 0, 3:], steps * DT * rate[:, None] * way, atol=1e-5)
+
+
 REGIMES = {
     "flight": ((0, 0, 1.0, 1, 0, 0, 0), (0.3, -0.2, 0.1, 1.0, 0.2, 0.0), (0.0, 0.0, 0.0)),
     "rest": ((0, 0, SIDE / 2 + 1e-4, 1, 0, 0, 0), (0,) * 6, (0.0, 0.0, 0.0)),
@@ -117,7 +140,7 @@ REGIMES = {
 
 @pytest.fixture(scope="module")
 def gradients():
-    """Final positions after three steps as a function of (force, velocity, friction, mass), and their derivatives."""
+    """Final states after three steps and their derivatives in force, velocity, friction, mass, inertia and size."""
     mechanism = cube(SecondOrderCone())
     names = list(REGIMES)
     q, v, f = (jnp.asarray([REGIMES[name][i] for name in names], float) for i in range(3))
@@ -125,6 +148,9 @@ def gradients():
     def final(theta, q, v, f):
         changed = eqx.tree_at(lambda m: m.contacts[0].friction, mechanism, jnp.full(8, 0.5) + theta[6])
         changed = eqx.tree_at(lambda m: m.mass, changed, mechanism.mass + theta[7])
+        changed = eqx.tree_at(lambda m: m.inertia, changed, mechanism.inertia * (1.0 + theta[8]))
+        corners = mechanism.contacts[0].center * (1.0 + 0.01 * theta[9])
+        changed = eqx.tree_at(lambda m: m.contacts[0].center, changed, corners)
         wrench = jnp.concatenate([jnp.zeros(3), f + theta[:3]])[None]
         state = state_of(q, v)
         state = eqx.tree_at(lambda s: s.v, state, state.v.at[0, 3:].add(theta[3:6]))
@@ -137,15 +163,23 @@ def gradients():
         state, converged = jax.lax.scan(step, state, None, length=3)
         return jnp.concatenate([state.q[0], state.v[0]]), jnp.all(converged)
 
-    zero = jnp.zeros(8)
-    over_regimes = jax.vmap(final, in_axes=(None, 0, 0, 0))
-    value = jax.jit(lambda theta: over_regimes(theta, q, v, f))
-    forward = jax.jit(jax.vmap(jax.jacfwd(final, has_aux=True), in_axes=(None, 0, 0, 0)))(zero, q, v, f)
-    reverse = jax.jit(jax.vmap(jax.jacrev(final, has_aux=True), in_axes=(None, 0, 0, 0)))(zero, q, v, f)
-    h = 1e-5
-    differences = jnp.stack([(value(zero.at[i].add(h))[0] - value(zero.at[i].add(-h))[0]) / (2 * h) for i in range(8)])
-    assert jnp.all(forward[1])
-    return names, forward[0], reverse[0], jnp.moveaxis(differences, 0, -1)
+    @jax.jit
+    @partial(jax.vmap, in_axes=(None, 0, 0, 0))
+    def everything(theta, q, v, f):
+        value, push, good = jax.linearize(lambda theta: final(theta, q, v, f), theta, has_aux=True)
+        pull = jax.linear_transpose(push, theta)
+        forward = jax.vmap(push, out_axes=-1)(jnp.eye(len(theta)))
+        return value, forward, jax.vmap(lambda e: pull(e)[0])(jnp.eye(len(value))), good
+
+    zero, h = jnp.zeros(10), 1e-5
+    _, forward, reverse, good = everything(zero, q, v, f)
+    assert jnp.all(good)
+
+    def value(i, h):
+        return everything(zero.at[i].set(h), q, v, f)[0]
+
+    differences = jnp.stack([(value(i, h) - value(i, -h)) / (2 * h) for i in range(10)], axis=-1)
+    return names, forward, reverse, differences
 
 
 @pytest.mark.slow
