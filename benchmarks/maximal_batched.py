@@ -18,6 +18,7 @@ import mujoco
 import numpy as np
 
 from benchmarks.maximal_scenes import box, pendulum
+from benchmarks.record import record
 from benchmarks.timing import Table, best, machine
 from jaxsim.integrators import MaximalVariational
 
@@ -71,7 +72,7 @@ def chain_xml(n: int) -> str:
     return f'<mujoco><option timestep="{DT}"/><worldbody>{bodies}</worldbody></mujoco>'
 
 
-def poisoned(mechanism, q, count: int) -> None:
+def poisoned(mechanism, q, count: int) -> bool:
     run = runner(mechanism, count, jnp.float64)
     q, v = starts(mechanism, q, count, jnp.float64, 1.0)
     clean, good = run(q, v)
@@ -82,12 +83,14 @@ def poisoned(mechanism, q, count: int) -> None:
         f"\n{count} boxes: {int(jnp.sum(good))} converge; with NaN in one, {int(jnp.sum(broken_good))} do, the others "
         f"are {'the same bit for bit' if same else 'CHANGED'}"
     )
+    return same
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="32 worlds")
-    count = 32 if parser.parse_args().quick else 1024
+    quick = parser.parse_args().quick
+    count = 32 if quick else 1024
     jax.config.update("jax_enable_x64", True)
     print(machine("mujoco"))
     scenes = {
@@ -97,6 +100,7 @@ def main() -> None:
     print(f"\nmicroseconds a step and world; {count} worlds in a batch")
     table = Table("scene", "precision", "alone", "batched", "MuJoCo C", "batched/MuJoCo", "converged",
                   widths=[12, 9, 9, 9, 9, 14, 9])  # fmt: skip
+    data: dict = {"worlds": count}
     for name, (mechanism, q, xml, spread) in scenes.items():
         rival = mujoco_step(xml)
         for dtype in (jnp.float64, jnp.float32):
@@ -107,9 +111,12 @@ def main() -> None:
                 converged = float(jnp.mean(run(*args)[1]))
                 seconds = best(lambda run=run, args=args: jax.block_until_ready(run(*args)), 0.5)
                 times.append(1e6 * seconds / STEPS / worlds)
+            data[f"{name}, {dtype.__name__}"] = {"alone, batched, MuJoCo (µs)": [*times, rival], "converged": converged}
             table.row(name, dtype.__name__, *times, rival, times[1] / rival, converged)
     mechanism, q, *_ = scenes["box"]
-    poisoned(mechanism, q, count)
+    data["others of a failing world unchanged"] = poisoned(mechanism, q, count)
+    if not quick:
+        record("maximal_batched", data)
 
 
 if __name__ == "__main__":

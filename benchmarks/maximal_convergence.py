@@ -21,12 +21,13 @@ import numpy as np
 import jaxsim
 from benchmarks.maximal_rivals import stabilised_index_two
 from benchmarks.maximal_scenes import advance, double_four_bar, energies, pendulum, save
+from benchmarks.record import record
 from benchmarks.timing import Table, machine
 from jaxsim.integrators import MaximalVariational, Variational
 from jaxsim.rollout import rollout
 
 
-def tolerances(axes, sizes) -> None:
+def tolerances(axes, sizes) -> dict:
     table = Table("links", "1e-6", "1e-8", "1e-10", "converged", "order 2", "order 4", "converged")
     rows = []
     for n in sizes:
@@ -45,6 +46,7 @@ def tolerances(axes, sizes) -> None:
         axes.semilogx(sizes, column, style, label=label)
     axes.set(xlabel="links", ylabel="mean iterations a step", title="pendulums, 100 steps of 10 ms", ylim=(0, None))
     axes.legend(frameon=False, fontsize=8)
+    return {"links": list(sizes), "iterations": dict(zip(labels, np.transpose(rows).tolist(), strict=True))}
 
 
 def _iterations(mechanism, state, info):
@@ -59,7 +61,7 @@ def minimal_iterations(n: int, order: int) -> tuple[float, bool]:
     return float(jnp.mean(info.iterations)), bool(jnp.all(info.converged))
 
 
-def scales(left, right, quick: bool) -> None:
+def scales(left, right, quick: bool) -> dict:
     """A pendulum of length and mass s; time is measured in its own unit √s."""
     counts = (100, 200) if quick else (25, 50, 100, 200, 400, 800, 1600)
     table = Table("scale", "steps", "iterations", "angle error")
@@ -77,6 +79,7 @@ def scales(left, right, quick: bool) -> None:
         state, count = jax.lax.fori_loop(0, steps, body, start)
         return mechanism.coordinates(state.q)[0], count / steps
 
+    data = {}
     for scale in (1.0, 0.5, 0.1):
         mechanism, q = pendulum(1, "revolute", scale)
         duration = 2.0 * np.sqrt(scale)
@@ -88,15 +91,17 @@ def scales(left, right, quick: bool) -> None:
             errors.append(abs(float(angle - exact)))
             table.row(scale, steps, iterations[-1], errors[-1])
         dt = duration / np.asarray(counts)
+        data[scale] = {"dt": dt.tolist(), "iterations": iterations, "angle error": errors}
         left.semilogx(dt, iterations, "o-", label=f"scale {scale:g}")
         right.loglog(dt, errors, "o-", label=f"scale {scale:g}")
     left.set(xlabel="time step (s)", ylabel="mean iterations a step", title="one pendulum", ylim=(0, None))
     right.set(xlabel="time step (s)", ylabel="error of the final angle (rad)", title="one pendulum, two seconds·√scale")
     for axes in (left, right):
         axes.legend(frameon=False)
+    return data
 
 
-def four_bar(axes, duration: float) -> None:
+def four_bar(axes, duration: float) -> dict:
     dt = 0.01
     steps = round(duration / dt)
     mechanism, q = double_four_bar()
@@ -112,15 +117,17 @@ def four_bar(axes, duration: float) -> None:
 
     _, (energy, violation, converged) = advance(mechanism, integrator, integrator.init(mechanism, q, v), steps, observe)
     rival, rival_violation = stabilised_index_two(mechanism, q, v, dt, steps)
-    t = dt * np.arange(1, steps + 1)
+    t, data = dt * np.arange(1, steps + 1), {}
     for name, values, broken in (("variational", energy, violation), ("index 2, GGL", rival, rival_violation)):
         error = np.asarray(values) - start
         print(f"double four-bar, {duration:g} s, {name}: energy error at most {np.abs(error).max():.2e} J, violation "
               f"at most {float(jnp.max(broken)):.1e}")  # fmt: skip
         axes.plot(t, error, label=name)
+        data[name] = {"energy error (J)": float(np.abs(error).max()), "violation": float(jnp.max(broken))}
     print(f"double four-bar: all steps converged: {bool(jnp.all(converged))}")
     axes.set(xlabel="time (s)", ylabel="energy error (J)", title="double four-bar linkage, 10 ms")
     axes.legend(frameon=False)
+    return data
 
 
 def main() -> None:
@@ -130,10 +137,13 @@ def main() -> None:
     jax.config.update("jax_enable_x64", True)
     print(machine())
     figure, axes = plt.subplots(2, 2, figsize=(11, 8))
-    tolerances(axes[0, 0], (2, 10) if quick else (2, 10, 30, 100))
-    scales(axes[1, 0], axes[1, 1], quick)
-    four_bar(axes[0, 1], 2.0 if quick else 10.0)
+    data = {
+        "four-bar": four_bar(axes[0, 1], 2.0 if quick else 10.0),
+        "scales": scales(axes[1, 0], axes[1, 1], quick),
+        "tolerances": tolerances(axes[0, 0], (2, 10) if quick else (2, 10, 30, 100)),
+    }
     if not quick:
+        record("maximal_convergence", data)
         save(figure, "convergence")
 
 

@@ -5,9 +5,8 @@
 
 A ball without gravity is reflected by a wall, x_final = r − e(x₀ − r + v₀ t), and one with gravity bounces off the
 floor. An engine that lets an impact wait for the next step has ∂x_final/∂x₀ = +1 where the truth is −e,
-at any step size. Where an impact falls exactly on the end of a step (three of the 41 heights at the wall) the central
-path smooths it, and the derivative is half of the exact one. Then ∂v/∂f of a box in rest, stick and slip as the
-central-path parameter κ goes to zero.
+at any step size. Three of the 41 heights at the wall have the impact exactly at the end of a step. Then ∂v/∂f of a box
+in rest, stick and slip as the central-path parameter κ goes to zero.
 """
 
 from __future__ import annotations
@@ -21,6 +20,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from benchmarks.maximal_scenes import G, box, save
+from benchmarks.record import record
 from benchmarks.timing import Table, machine
 from jaxsim.integrators import MaximalVariational
 from jaxsim.maximal import Controls, MaximalState, MechanismBuilder
@@ -56,8 +56,8 @@ def floor(x):
     return RADIUS + speed * left - 0.5 * G * left**2
 
 
-def impacts(left, right, count: int) -> None:
-    run = ball()
+def impacts(left, right, count: int) -> dict:
+    run, data = ball(), {}
     heights = np.linspace(0.45, 0.85, count)
     start = jnp.asarray(np.stack([heights, np.full(count, -1.1)], axis=-1))
     table = Table("scene", "e", "∂/∂x₀", "exact", "∂/∂v₀", "exact", "largest error", widths=[6, 5, 9, 9, 9, 9, 14])
@@ -65,6 +65,7 @@ def impacts(left, right, count: int) -> None:
         gradient = run(start, e, 0.0)
         error = float(jnp.max(jnp.abs(gradient - jnp.array([-e, -e * DURATION]))))
         table.row("wall", e, float(gradient[0, 0]), -e, float(gradient[0, 1]), -e * DURATION, error)
+        data[f"largest error at the wall, e = {e:g}"] = error
         left.plot(heights, gradient[:, 0], "o", ms=4, label=f"ours, e = {e:g}")
         left.axhline(-e, color="k", lw=0.8)
     left.axhline(1.0, color="0.6", ls="--", label="impact at the start of a step")
@@ -81,9 +82,10 @@ def impacts(left, right, count: int) -> None:
     right.set(xlabel="x₀ (m)", ylabel="∂x_final/∂·", title="ball on the floor, gravity, 10 ms; lines: exact")
     for axes in (left, right):
         axes.legend(frameon=False, fontsize=8)
+    return data | {"largest error on the floor": error}
 
 
-def smoothing(axes) -> None:
+def smoothing(axes) -> dict:
     """m/Δt · ∂v/∂f along the force: 1 for a free body, 0 for one that is held."""
     mechanism, dt = box(), 0.01
     names = ["rest, upward", "stick", "slip"]
@@ -112,6 +114,7 @@ def smoothing(axes) -> None:
         axes.semilogx(kappas, row, "o-", ms=4, label=name)
     axes.set(xlabel="κ", ylabel="m/Δt · ∂v/∂f", title="box: how κ smooths the gradient", ylim=(-0.05, 1.1))
     axes.legend(frameon=False)
+    return {"kappa": kappas.tolist(), **dict(zip(names, values.tolist(), strict=True))}
 
 
 def main() -> None:
@@ -121,9 +124,9 @@ def main() -> None:
     jax.config.update("jax_enable_x64", True)
     print(machine())
     figure, axes = plt.subplots(1, 3, figsize=(15, 4.4))
-    impacts(axes[0], axes[1], 3 if quick else 41)
+    data = {"impacts": impacts(axes[0], axes[1], 3 if quick else 41)}
     if not quick:
-        smoothing(axes[2])
+        record("maximal_gradients", data | {"smoothing": smoothing(axes[2])})
         save(figure, "gradients")
 
 

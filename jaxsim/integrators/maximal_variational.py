@@ -77,17 +77,10 @@ class MaximalVariational(AbstractIntegrator):
         """The state at configuration q (nb,7) and velocity v (nb,6), angular in the body frame; at rest by default.
 
         The discrete Legendre transform: the momentum at q and half a step of force give the velocity of the first
-        interval, which already keeps the constraints. The symmetric variant only makes v agree with them.
+        interval, which already keeps the constraints. The symmetric variant only makes v agree with them. Where there
+        is no such velocity the state holds NaN, from which no step converges.
         """
-        mechanism = model
-        q, v = _bodies(mechanism, q, v)
-        impulses, time = jnp.zeros((mechanism.num_joints, 6), q.dtype), jnp.asarray(t, q.dtype)
-        momentum = start_momentum(mechanism.mass, mechanism.inertia, v, 0.0)
-        if self.symmetric:
-            return MaximalState(q, self._at_node(mechanism, q, v, momentum, impulses)[0], time, impulses)
-        known = self._kicked(mechanism, q, momentum, None, 0.5)
-        w, travel, _ = self._solve(mechanism, known, v, impulses)
-        return MaximalState(q, w.v, time, w.impulses, travel)
+        return _start(self, model, *_bodies(model, q, v), jnp.asarray(t))
 
     def step(
         self, model: Mechanism, state: MaximalState, tau: Array | Controls | None = None
@@ -155,6 +148,19 @@ class MaximalVariational(AbstractIntegrator):
     @property
     def _solver(self) -> StepSolver:
         return StepSolver(self.kappa, self.tolerance, self.max_iterations)
+
+
+@eqx.filter_jit  # also for callers who are not under jit: operation by operation it would take seconds every time
+def _start(method: MaximalVariational, mechanism: Mechanism, q, v, t) -> MaximalState:
+    """The state of ``init``; all numbers of v are NaN if it was not solved."""
+    impulses, time = jnp.zeros((mechanism.num_joints, 6), q.dtype), t.astype(q.dtype)
+    momentum = start_momentum(mechanism.mass, mechanism.inertia, v, 0.0)
+    if method.symmetric:
+        v, info = method._at_node(mechanism, q, v, momentum, impulses)
+        return MaximalState(q, jnp.where(info.converged, v, jnp.nan), time, impulses)
+    known = method._kicked(mechanism, q, momentum, None, 0.5)
+    w, travel, info = method._solve(mechanism, known, v, impulses)
+    return MaximalState(q, jnp.where(info.converged, w.v, jnp.nan), time, w.impulses, travel)
 
 
 def _info(mechanism: Mechanism, known: Known, w: Unknowns, ahead, solver: SolverInfo) -> MaximalInfo:

@@ -77,6 +77,9 @@ class MechanismBuilder:
         self._check_body(child)
         if parent != WORLD:
             self._check_body(parent)
+        name = f"joint{len(self._joints)}" if name is None else name
+        if limits is not None:
+            _check_limits(name, kind, limits)
         free = np.array(KINDS[kind].free, float)
         frame_a = _frame_along(axis) if frame is None else np.asarray(frame, float)
         offset = np.asarray(orientation, float) / np.linalg.norm(orientation)
@@ -85,7 +88,7 @@ class MechanismBuilder:
                 "kind": KINDS[kind],
                 "parent": parent,
                 "child": child,
-                "name": f"joint{len(self._joints)}" if name is None else name,
+                "name": name,
                 "anchor_a": np.asarray(anchor_parent, float),
                 "anchor_b": np.asarray(anchor_child, float),
                 "frame_a": frame_a,
@@ -260,14 +263,10 @@ class MechanismBuilder:
 
     def _add_limits(self, joint: int, limits) -> None:
         entry = self._joints[joint]
-        free = np.flatnonzero(entry["kind"].free)
-        if len(free) != 1:
-            raise ValueError(f"Joint {entry['name']!r} has {len(free)} free coordinates; limits need exactly one.")
-        if not limits[0] < limits[1]:
-            raise ValueError(f"The limits {limits} of joint {entry['name']!r} are empty; give lower < upper.")
+        (free,) = np.flatnonzero(entry["kind"].free)
         for bound, sign in ((limits[0], 1), (limits[1], -1)):
             if np.isfinite(bound):
-                values = {"bound": bound, "joint": joint, "coordinate": int(free[0]), "sign": sign}
+                values = {"bound": bound, "joint": joint, "coordinate": int(free), "sign": sign}
                 common = {"body_a": entry["parent"], "body_b": entry["child"], "friction": 0.0, "restitution": 0.0}
                 self._contacts.append((JointLimit, Frictionless(), {**values, **common}))
 
@@ -298,6 +297,14 @@ def _check_inertia(name: str, mass: float, J: np.ndarray) -> None:
         raise ValueError(f"The inertia of body {name!r} has moments {moments}; they must all be positive.")
     if moments[0] + moments[1] < moments[2] * (1.0 - 1e-9):
         raise ValueError(f"The moments {moments} of body {name!r} violate the triangle inequality; check the inertia.")
+
+
+def _check_limits(name: str, kind: str, limits) -> None:
+    count = sum(KINDS[kind].free)
+    if count != 1:
+        raise ValueError(f"Joint {name!r} has {count} free coordinates; limits need exactly one.")
+    if not limits[0] < limits[1]:
+        raise ValueError(f"The limits {limits} of joint {name!r} are empty; give lower < upper.")
 
 
 def _frame_along(axis) -> np.ndarray:

@@ -49,12 +49,21 @@ class AbstractCone(eqx.Module):
         """The impulses (nc,d) on body B along normal and tangents."""
 
     @abc.abstractmethod
+    def solve(self, y, r, mu) -> jax.Array:
+        """P⁻¹ r (nc,p) with P = ∂ residual/∂y at y, in closed form; no denominator vanishes inside the cones."""
+
+    @abc.abstractmethod
     def step_to_boundary(self, y, dy, mu) -> jax.Array:
         """The largest step (nc,) that stays inside the cones."""
 
     def residual(self, y, c, mu) -> jax.Array:
         """All equations of the contacts (nc,p), with κ = 0."""
         return jnp.concatenate([self.linear(y, c, mu), self.products(y, mu)], axis=-1)
+
+    def driven(self, c, mu) -> jax.Array:
+        """R c (nc,p) with R = ∂ residual/∂c."""
+        rest = jnp.zeros((len(c), self.size), c.dtype)
+        return jnp.concatenate([self.linear(rest, c, mu), rest[:, : len(self.unit)]], axis=-1)
 
     def second_order(self, dy, mu) -> jax.Array:
         """Δa∘Δb in the complementarity rows."""
@@ -93,6 +102,9 @@ class Frictionless(AbstractCone):
 
     def impulse(self, y):
         return y[:, 1:]
+
+    def solve(self, y, r, mu):
+        return _normal_pair(y, -r[:, 0], r[:, 1])
 
     def step_to_boundary(self, y, dy, mu):
         return _orthant_step(y, dy)
@@ -133,6 +145,17 @@ class SecondOrderCone(AbstractCone):
 
     def impulse(self, y):
         return y[:, 1:4]
+
+    def solve(self, y, r, mu):
+        normal, du = _normal_pair(y, -r[:, 0], r[:, 3]), -r[:, 1:3]
+        b0, beta, u0, u = mu * y[:, 1], y[:, 2:4], y[:, 4], y[:, 5:]
+        db0 = mu * normal[:, 1]
+        # What is left is b₀ Δu₀ + u·Δβ = head and β Δu₀ + u₀ Δβ = tail.
+        head = r[:, 4] - u0 * db0 - jnp.sum(beta * du, axis=-1)
+        tail = r[:, 5:] - b0[:, None] * du - u * db0[:, None]
+        du0 = (u0 * head - jnp.sum(u * tail, axis=-1)) / (b0 * u0 - jnp.sum(beta * u, axis=-1))
+        dbeta = (tail - beta * du0[:, None]) / u0[:, None]
+        return jnp.concatenate([normal, dbeta, du0[:, None], du], axis=-1)
 
     def step_to_boundary(self, y, dy, mu):
         friction = _second_order_step(mu * y[:, 1], y[:, 2:4], mu * dy[:, 1], dy[:, 2:4])
@@ -193,8 +216,26 @@ class LinearCone(AbstractCone):
         tangential = y[:, 4 : 4 + self.sides] @ self.facets.astype(y.dtype)
         return jnp.concatenate([y[:, 1:2], tangential], axis=-1)
 
+    def solve(self, y, r, mu):
+        n = self.sides
+        normal = _normal_pair(y, -r[:, 0], r[:, 2 + n])
+        psi, slack, beta, eta = y[:, 2], y[:, 3], y[:, 4 : 4 + n], y[:, 4 + n :]
+        # Δη = Δψ − slide and Δβ = (facets − β Δη)/η, so that Δψ is the only unknown of the row of the cone.
+        slide, facets = r[:, 2 : 2 + n], r[:, 4 + n :]
+        pushed = mu * normal[:, 1] - jnp.sum((facets + beta * slide) / eta, axis=-1) - r[:, 1]
+        give = jnp.sum(beta / eta, axis=-1)
+        dpsi = (r[:, 3 + n] - psi * pushed) / (slack + psi * give)
+        deta = dpsi[:, None] - slide
+        dbeta = (facets - beta * deta) / eta
+        return jnp.concatenate([normal, dpsi[:, None], (pushed + give * dpsi)[:, None], dbeta, deta], axis=-1)
+
     def step_to_boundary(self, y, dy, mu):
         return _orthant_step(y, dy)
+
+
+def _normal_pair(y, ds, product):
+    """(Δs, Δγ) with γ Δs + s Δγ = product."""
+    return jnp.stack([ds, (product - y[:, 1] * ds) / y[:, 0]], axis=-1)
 
 
 def _orthant_step(a, da):

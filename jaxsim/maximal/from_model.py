@@ -95,13 +95,14 @@ def _tree(model: Model, joint, bodies):
         return spread.at[:, list(columns)].set(values)
 
     is_ball = isinstance(joint, minimal.Spherical)
+    has_spring = topology.ball_springs or not is_ball
     leaves = {
         "anchor_a": model.position[bodies],
         "anchor_b": jnp.zeros((count, 3), model.dtype),
         "frame_a": (placed * Quaternion.from_array(frame)).to_array(),
         "frame_b": frame,
         "pitch": jnp.asarray(joint.pitch) if isinstance(joint, minimal.Helical) else jnp.ones(count, model.dtype),
-        "stiffness": six(model.stiffness[rows]),
+        "stiffness": six(model.stiffness[rows]) if has_spring else spread,
         "damping": six(model.damping[rows]),
         "rest": spread if is_ball else six(model.spring_reference[rows_q]),
     }

@@ -13,12 +13,13 @@ import numpy as np
 
 from ..model import Model
 from ..spatial import Sym3, Vec3
+from .assembly import assemble
 from .blocks import rates
 from .contact import AbstractContact
 from .graph_ldu import GraphLDU
 from .joint import Joints, joint_constraints, joint_coordinates
 from .joint_jacobian import motion_jacobian
-from .order import elimination_order
+from .order import elimination_order, spanning_tree
 from .state import BodyPose, MaximalState, with_world
 
 
@@ -134,6 +135,28 @@ class Mechanism(eqx.Module):
         """The rates (num_controls,) along the free joint coordinates, with which the controls do their work."""
         J = motion_jacobian(self.joints, *self.pair(q, self.joints.bodies))
         return rates(J, self.joints.bodies, with_world(v))[self.joints.free]
+
+    def to_maximal(self, coordinates: jax.Array, rates: jax.Array | None = None) -> tuple[jax.Array, jax.Array]:
+        """q (nb,7) and v (nb,6) where the free joint coordinates and their rates (num_controls,) are as given.
+
+        Joints that close loops take no part: the loops are closed if their coordinates, too, are those of the
+        mechanism, which ``violation`` tells. Every body needs a path of joints to the world.
+        """
+        tree, *_ = spanning_tree(self.num_bodies, self.joints.parent, self.joints.child)
+        loose = [name for body, name in enumerate(self.body_names) if body not in tree]
+        if loose:
+            raise ValueError(f"The body {loose[0]!r} hangs on no joint; carry it by a joint of kind 'floating'.")
+        rates = jnp.zeros_like(coordinates) if rates is None else rates
+        for given in (coordinates, rates):
+            if given.shape != (self.num_controls,):
+                raise ValueError(f"The shape {given.shape} is not that of the {self.num_controls} joint coordinates.")
+        empty = jnp.zeros((self.num_joints, 6), coordinates.dtype)
+        every, all_rates = (empty.at[self.joints.free.nonzero()].set(given) for given in (coordinates, rates))
+        return assemble(self.joints, tree, every, all_rates)
+
+    def to_minimal(self, state: MaximalState) -> tuple[jax.Array, jax.Array]:
+        """The free joint coordinates and their rates (num_controls,) of a state; the inverse of ``to_maximal``."""
+        return self.coordinates(state.q), self.coordinate_rates(state.q, state.v)
 
     def gaps(self, q: jax.Array) -> jax.Array:
         """The gaps φ of all contacts at the configurations q, group after group."""

@@ -16,6 +16,7 @@ from ..solvers import AbstractConeProblem
 from .blocks import PairOf, block_jacobian, push, rates
 from .body import start_momentum_jacobian
 from .contact import AbstractContact
+from .friction import AbstractCone
 from .graph_ldu import BlockMatrix, Factors
 from .joint_jacobian import constraint_jacobian, drift_jacobian
 from .mechanism import Mechanism
@@ -27,12 +28,32 @@ REGULARISATION = 1e-8
 
 
 class Condensed(eqx.Module):
-    """A group of contacts linearised: P⁻¹ (nc,p,p), R = ∂r/∂c, M = ∂(γ, f_t)/∂y and C = ∂c/∂v for bodies A and B."""
+    """A group of contacts linearised at its unknowns y (nc,p), with C = ∂c/∂v for bodies A and B.
 
-    P_inverse: jax.Array
-    R: jax.Array
-    M: jax.Array
+    The cone knows P⁻¹ with P = ∂r/∂y, R = ∂r/∂c and M = ∂(γ, f_t)/∂y as linear maps.
+    """
+
+    y: jax.Array
+    friction: jax.Array
     C: PairOf
+    cone: AbstractCone
+
+    def solve(self, r: jax.Array) -> jax.Array:
+        """P⁻¹ r."""
+        return self.cone.solve(self.y, r, self.friction)
+
+    def driven(self, c: jax.Array) -> jax.Array:
+        """R c."""
+        return self.cone.driven(c, self.friction)
+
+    @property
+    def motion(self) -> jax.Array:
+        """No motion c (nc,d)."""
+        return jnp.zeros((len(self.y), self.cone.directions), self.y.dtype)
+
+    def stiffness(self) -> jax.Array:
+        """K = M P⁻¹ R (nc,d,d): the impulse with which a contact answers motion."""
+        return block_jacobian(lambda c: self.cone.impulse(self.solve(self.driven(c))), self.motion)
 
 
 class Factorised(eqx.Module):
@@ -47,24 +68,25 @@ class Factorised(eqx.Module):
         """F⁻¹ b: with the contacts condensed, (A + NᵀM P⁻¹R C) x = b_v + NᵀM P⁻¹ b_c."""
         rhs = with_world(b.v)
         for bodies, N, part, r in self._contacts(b):
-            rhs = push(rhs, N, bodies, jnp.einsum("nkp,npq,nq->nk", part.M, part.P_inverse, r))
+            rhs = push(rhs, N, bodies, part.cone.impulse(part.solve(r)))
         x = self.mechanism.graph.backsubstitute(self.factors, jnp.concatenate([rhs[:-1], b.impulses]))
         v, contacts = with_world(x[: len(b.v)]), []
         for bodies, _, part, r in self._contacts(b):
-            driven = jnp.einsum("npk,nk->np", part.R, rates(part.C, bodies, v))
-            contacts.append(jnp.einsum("npq,nq->np", part.P_inverse, r - driven))
+            contacts.append(part.solve(r - part.driven(rates(part.C, bodies, v))))
         return Unknowns(v[:-1], x[len(b.v) :], tuple(contacts))
 
     def solve_transposed(self, b: Unknowns) -> Unknowns:
         """F⁻ᵀ b through the same factors."""
         rhs = with_world(b.v)
         for bodies, _, part, r in self._contacts(b):
-            rhs = push(rhs, part.C, bodies, -jnp.einsum("npk,nqp,nq->nk", part.R, part.P_inverse, r))
+            rhs = push(
+                rhs, part.C, bodies, -_transposed(lambda c, part=part: part.solve(part.driven(c)), part.motion, r)
+            )
         x = self.mechanism.graph.backsubstitute_transposed(self.factors, jnp.concatenate([rhs[:-1], b.impulses]))
         v, contacts = with_world(x[: len(b.v)]), []
         for bodies, N, part, r in self._contacts(b):
-            driven = jnp.einsum("nkp,nk->np", part.M, rates(N, bodies, v))
-            contacts.append(jnp.einsum("nqp,nq->np", part.P_inverse, r + driven))
+            driven = r + _transposed(part.cone.impulse, r, rates(N, bodies, v))
+            contacts.append(_transposed(part.solve, r, driven))
         return Unknowns(v[:-1], x[len(b.v) :], tuple(contacts))
 
     def _contacts(self, b: Unknowns):
@@ -123,8 +145,6 @@ class StepProblem(AbstractConeProblem):
 
 def condense(mechanism: Mechanism, group: AbstractContact, at: KnownContact, y, ahead, turn) -> Condensed:
     """The linearisation of a group of contacts at its unknowns y and the configurations z₂, with ∂z₂/∂(Δt v)."""
-    cone, mu = group.cone, group.friction
-    c = jnp.zeros((len(y), cone.directions), y.dtype)
     N_ahead = group.rows(mechanism.joints, *mechanism.pair(ahead, group.bodies))
 
     def motion(N, N_ahead, index):
@@ -134,12 +154,7 @@ def condense(mechanism: Mechanism, group: AbstractContact, at: KnownContact, y, 
             normal = jnp.where(at.bounce.released[:, None], 0.0, normal)
         return N.at[:, 0].set(normal)
 
-    return Condensed(
-        P_inverse=jnp.linalg.inv(block_jacobian(lambda y: cone.residual(y, c, mu), y)),
-        R=block_jacobian(lambda c: cone.residual(y, c, mu), c),
-        M=block_jacobian(cone.impulse, y),
-        C=tuple(map(motion, at.N, N_ahead, group.bodies)),
-    )
+    return Condensed(y, group.friction, tuple(map(motion, at.N, N_ahead, group.bodies)), group.cone)
 
 
 def newton_matrix(mechanism: Mechanism, known: Known, v, ahead, turn, parts: tuple[Condensed, ...]) -> BlockMatrix:
@@ -152,7 +167,7 @@ def newton_matrix(mechanism: Mechanism, known: Known, v, ahead, turn, parts: tup
     hinged = a != mechanism.num_bodies
     upper = [-known.G[1].mT, -known.G[0].mT[hinged]]
     lower = [G_hat[1], G_hat[0][hinged]]
-    couplings = [(group.bodies, at.N, stiff(part), part.C) for group, at, part in _groups(mechanism, known, parts)]
+    couplings = [(group.bodies, at.N, part.stiffness(), part.C) for group, at, part in _groups(mechanism, known, parts)]
     if known.J is not None:
         scale = known.kick * joints.damping[:, :, None] * jnp.eye(6, dtype=v.dtype)
         couplings = [(joints.bodies, known.J, scale, known.J), *couplings]
@@ -165,9 +180,9 @@ def newton_matrix(mechanism: Mechanism, known: Known, v, ahead, turn, parts: tup
     return BlockMatrix(diagonal, jnp.concatenate(upper), jnp.concatenate(lower))
 
 
-def stiff(part: Condensed) -> jax.Array:
-    """K = M P⁻¹ R (nc,d,d): the impulse with which a contact answers motion."""
-    return jnp.einsum("nkp,npq,nql->nkl", part.M, part.P_inverse, part.R)
+def _transposed(linear: Callable[[jax.Array], jax.Array], like: jax.Array, x: jax.Array) -> jax.Array:
+    """Lᵀ x of a linear map L of arrays like ``like``."""
+    return jax.linear_transpose(linear, like)(x)[0]
 
 
 def _groups(mechanism, known, parts):

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 def elimination_order(num_bodies: int, parent: Sequence[int], child: Sequence[int]) -> tuple[tuple[int, ...], set[int]]:
     """The order of the nb bodies and nj joints, and the set of joints that close loops; body nb is the world."""
-    tree_joint, ancestors, closers = _spanning_tree(num_bodies, parent, child)
+    tree_joint, ancestors, closers = spanning_tree(num_bodies, parent, child)
     meeting = {j: _meeting_body(parent[j], child[j], ancestors, num_bodies) for j in closers}
     children = [[] for _ in range(num_bodies + 1)]
     for body in range(num_bodies):
@@ -33,8 +33,13 @@ def elimination_order(num_bodies: int, parent: Sequence[int], child: Sequence[in
     return tuple(order), set(closers)
 
 
-def _spanning_tree(num_bodies, parent, child):
-    """Breadth first from the world; bodies not reached start trees of their own, hung below the world."""
+def spanning_tree(
+    num_bodies: int, parent: Sequence[int], child: Sequence[int]
+) -> tuple[dict[int, int], dict[int, list[int]], list[int]]:
+    """The joint that carries each body, breadth first, the bodies from each to the world, and the other joints.
+
+    Bodies not reached from the world start trees of their own, hung below the world and carried by no joint.
+    """
     incident = [[] for _ in range(num_bodies + 1)]
     for j, (a, b) in enumerate(zip(parent, child, strict=True)):
         incident[a].append((j, b))

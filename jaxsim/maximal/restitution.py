@@ -11,9 +11,7 @@ follows its parabolas exactly, and so do the derivatives: ∂x/∂x₀ changes s
 moves with x₀. An impact that waited for the end of the interval would keep the sign, whatever the time step.
 
 There is no derivative where a path grazes a surface, where two contacts close at the same moment, and at the speed
-below which contacts cease to bounce; what is returned is then that of one of the sides. An impact that falls on the end
-of an interval, to within a gap of about √κ Δt, is also smoothed by the central path: its derivatives lie between those
-before and after the impact.
+below which contacts cease to bounce; what is returned is then that of one of the sides.
 """
 
 from __future__ import annotations
@@ -51,27 +49,32 @@ def solve_with_bounces(
     """The velocities after all bounces of an interval, the mean velocities (nb,6) over it, and how it went.
 
     v (nb,6) are the velocities before the kick of ``known``, and v and ``impulses`` are the guess of the first solve.
-    Three solves: without the contacts that close fast, to see which of them hit and when; with Newton's law for these;
-    and for the mean velocity, with which joints hold and nothing overlaps at z₂. Where nothing is fast the first
-    solution is that of the others too and costs them no iteration.
+    Four solves: without the contacts that close fast, to see which of them hit and when; with Newton's law for these;
+    for the mean velocity, without them; and once more with those that would overlap at z₂. A solve that has nothing to
+    change costs no iteration.
     """
 
-    def stage(carry, is_first):
+    def stage(carry, number):
         posed, guess, ahead = carry
         w, info = solve(posed, guess)
-        ahead = jnp.where(is_first, drift(known.q, w.v, known.dt), ahead)
+        there = drift(known.q, w.v, known.dt)
+        ahead = jnp.where(number == 0, there, ahead)
         kick = (w.v - v) * (known.dt / known.kick)
         hits = _with_bounces(mechanism, posed, lambda group, at: _hit(mechanism, known, group, at, ahead, w.v, kick))
-        bent = dataclasses.replace(known, momentum=known.momentum + _delayed(mechanism, posed, w))
-        after = jax.tree.map(lambda a, b: jnp.where(is_first, a, b), hits, bent)
+        bent = dataclasses.replace(posed, momentum=known.momentum + _delayed(mechanism, posed, w))
+        bent = _with_bounces(mechanism, bent, lambda _, at: _released(at.bounce))
+        guarded = _with_bounces(mechanism, posed, lambda group, at: _guarded(mechanism, group, at, there))
+        after = jax.tree.map(
+            lambda *each: jnp.select([number == 0, number == 1], each[:2], each[2]), hits, bent, guarded
+        )
         return (after, _next_guess(mechanism, posed, after, w), ahead), (w, info)
 
     flight = release_fast(mechanism, known, v, speed)
     start = flight, first_guess(mechanism, flight, v, impulses), known.q
-    # A scan, so that the solver is compiled once and not three times.
-    _, (w, info) = jax.lax.scan(stage, start, jnp.array([True, False, False]))
+    # A scan, so that the solver is compiled once and not four times.
+    _, (w, info) = jax.lax.scan(stage, start, jnp.arange(4))
     info = SolverInfo(jnp.all(info.converged), jnp.max(info.residual), jnp.sum(info.iterations, dtype=jnp.int32))
-    return jax.tree.map(lambda leaf: leaf[1], w), w.v[2], info
+    return jax.tree.map(lambda leaf: leaf[1], w), w.v[3], info
 
 
 def _hit(mechanism: Mechanism, known: Known, group, at, ahead, v, kick) -> Bounce:
@@ -87,6 +90,18 @@ def _hit(mechanism: Mechanism, known: Known, group, at, ahead, v, kick) -> Bounc
     e = group.restitution
     rate = -e * normal_rates(group, at, v) + (1.0 + e) * (0.5 - tau) * kick
     return Bounce(at.bounce.released & ~hit, hit, jnp.maximum(rate, 0.0), 1.0 - tau)
+
+
+def _released(bounce: Bounce) -> Bounce:
+    """All that were released or bounce are released."""
+    return dataclasses.replace(bounce, released=bounce.released | bounce.active, active=jnp.zeros_like(bounce.active))
+
+
+def _guarded(mechanism: Mechanism, group, at, ahead) -> Bounce:
+    """Those that overlap at the configurations ``ahead`` by more than rounding act again."""
+    gap = group.gap(mechanism.joints, *mechanism.pair(ahead, group.bodies))
+    rounding = 100.0 * jnp.finfo(gap.dtype).eps * jnp.max(jnp.abs(ahead[:, :3]), initial=1.0)
+    return dataclasses.replace(at.bounce, released=at.bounce.released & (gap >= -rounding))
 
 
 def _delayed(mechanism: Mechanism, known: Known, w: Unknowns) -> jax.Array:
@@ -110,7 +125,7 @@ def _with_bounces(mechanism: Mechanism, known: Known, bounce: Callable) -> Known
 def _next_guess(mechanism: Mechanism, before: Known, after: Known, w: Unknowns) -> Unknowns:
     """A guess away from the boundary of the cones where the problem has changed, else its solution."""
     changed = [
-        jnp.any(old.bounce.released | old.bounce.active | new.bounce.active)
+        jnp.any((old.bounce.released != new.bounce.released) | (old.bounce.active != new.bounce.active))
         for old, new in zip(before.contacts, after.contacts, strict=True)
         if old.bounce is not None and new.bounce is not None
     ]

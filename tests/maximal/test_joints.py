@@ -1,13 +1,12 @@
 """Joint constraints: their Jacobians, what each kind leaves free, and what holds when mechanisms move."""
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from jaxsim.integrators.maximal_variational import MaximalVariational
-from jaxsim.maximal import WORLD, MechanismBuilder
+from jaxsim.maximal import WORLD, MaximalState, MechanismBuilder
 from jaxsim.maximal.blocks import block_jacobian
 from jaxsim.maximal.body import start_momentum
 from jaxsim.maximal.joint import KINDS, joint_constraints, joint_coordinates
@@ -121,19 +120,54 @@ def test_rows_and_free_coordinates_complement_each_other(kind):
     assert np.linalg.matrix_rank(both, tol=1e-9) == rows.sum()
 
 
+def test_bodies_follow_from_joint_coordinates():
+    # A chain of all kinds from the world; every third joint has its parent further out than its child.
+    builder = MechanismBuilder()
+    for i, kind in enumerate(KINDS):
+        body = builder.add_body(1.0, (0.1, 0.2, 0.25))
+        pair = (body, i - 1) if i % 3 == 1 else (i - 1, body)
+        builder.add_joint(
+            kind, *pair, anchor_parent=(0.1, 0.2, 0.3), anchor_child=(-0.3, 0.1, -0.2), axis=(1, 2, 0.5), pitch=0.7
+        )
+    mechanism = builder.build()
+    rng = np.random.default_rng(4)
+    theta, rates = (jnp.asarray(rng.uniform(-1.0, 1.0, mechanism.num_controls)) for _ in range(2))
+
+    @jax.jit
+    def there_and_back(theta, rates):
+        q, v = mechanism.to_maximal(theta, rates)
+        state = MaximalState(q, v, jnp.zeros(()), jnp.zeros((mechanism.num_joints, 6)))
+        _, drift = jax.jvp(lambda x: mechanism.violation(_displaced(q, x)), (jnp.zeros_like(v),), (v,))
+        return mechanism.to_minimal(state), mechanism.violation(q), drift
+
+    back, violation, drift = there_and_back(theta, rates)
+    np.testing.assert_allclose(back[0], theta, atol=1e-13)
+    np.testing.assert_allclose(back[1], rates, atol=1e-12)
+    np.testing.assert_allclose(violation, 0.0, atol=1e-13)
+    np.testing.assert_allclose(drift, 0.0, atol=1e-12)
+
+
+def _displaced(q, x):
+    return BodyPose.from_array(q).displaced(x).to_array()
+
+
 @pytest.fixture(scope="module")
-def flight():
-    """All kinds at once, drifting freely with random velocities under internal control forces."""
+def run():
+    """All kinds at once, drifting freely from any start under internal control forces."""
     integrator = MaximalVariational(DT)
-    v = jnp.asarray(np.random.default_rng(2).normal(size=(EVERY.num_bodies, 6)))
     u = jnp.asarray(np.random.default_rng(3).normal(size=EVERY.num_controls))
 
-    @eqx.filter_jit
-    def run(mechanism, q, v):
-        state = integrator.init(mechanism, q, v)
-        return rollout(mechanism, integrator, state, jnp.broadcast_to(u, (40, len(u))))
+    @jax.jit
+    def run(q, v):
+        return rollout(EVERY, integrator, integrator.init(EVERY, q, v), jnp.broadcast_to(u, (40, len(u))))
 
-    return run(EVERY, assembled(EVERY), v)
+    return run
+
+
+@pytest.fixture(scope="module")
+def flight(run):
+    v = np.random.default_rng(2).normal(size=(EVERY.num_bodies, 6))
+    return run(assembled(EVERY), jnp.asarray(v))
 
 
 @pytest.mark.slow
@@ -156,6 +190,14 @@ def test_internal_forces_conserve_momentum(flight):
         np.testing.assert_allclose(total, jnp.broadcast_to(total[0], total.shape), atol=2e-11)
 
 
+@pytest.mark.slow
+def test_a_spin_too_fast_for_the_time_step_is_reported(run):
+    # An interval holds the momentum Jω√(1 − (Δtω/2)²) about a principal axis, at most J/Δt.
+    trajectory = run(assembled(EVERY), jnp.zeros((EVERY.num_bodies, 6)).at[:2, 2].set(3.0 / DT))
+    assert not jnp.any(trajectory.info.converged)
+    assert jnp.all(trajectory.q == trajectory.q[0])
+
+
 def _vector_of(array):
     return BodyPose.from_array(jnp.concatenate([array, jnp.zeros((*array.shape[:-1], 4))], axis=-1)).position
 
@@ -175,5 +217,7 @@ def test_bad_input_is_named():
         builder.add_sphere_on_plane(body, friction=0.0)
     with pytest.raises(ValueError, match="6 free"):
         builder.add_joint("floating", WORLD, body, limits=(0, 1))
+    with pytest.raises(ValueError, match="'body0' hangs on no joint"):
+        builder.build().to_maximal(jnp.zeros(0))
     with pytest.raises(ValueError, match="7 numbers"):
         MaximalVariational(DT).init(builder.build(), jnp.zeros(3))
