@@ -13,7 +13,7 @@ from ..model.shapes import check
 from ..model.topology import Topology
 from ..spatial import Force, Inertia, Motion, Pose, Scalar
 from ..sweep import leaf_to_root, root_to_leaf
-from .chunked import in_chunks
+from .chunked import in_chunks, worlds_in_cache
 from .elements import Element, elements, inertias
 from .rule import linear_step, with_tangent
 
@@ -53,7 +53,8 @@ def composite_sweeps(tree: Topology, data: Data, dtype):
     composite, F = leaf_to_root(tree, inward, (S, carried), Inertia.zero(), dtype)[1]
     rows, columns = jax.lax.optimization_barrier(tuple(_per_coordinate(tree, x) for x in (F, S)))
     # the whole batch of matrices does not fit into a cache, hence what follows is done for a few worlds at a time
-    M = in_chunks(lambda F, S, rotors: _symmetric(tree, F @ S.T, rotors), (rows, columns, armature), chunk=256)
+    chunk = worlds_in_cache(len(rows) ** 2, 2.0)
+    M = in_chunks(lambda F, S, rotors: _symmetric(tree, F @ S.T, rotors), (rows, columns, armature), chunk)
     return M, (pose, S, carried, composite, F)
 
 
