@@ -62,8 +62,8 @@ def robots(rows: list[dict]) -> None:
     x = np.arange(len(rows))
     series = {
         "first, Pinocchio on one core": ("pinocchio_first_us", "0.7"),
-        "first, closed form": ("first_us", "tab:blue"),
-        "second, closed form": ("second_us", "tab:orange"),
+        "first, closed form on all cores": ("first_us", "tab:blue"),
+        "second, closed form on all cores": ("second_us", "tab:orange"),
     }
     for shift, (label, (key, color)) in zip((-0.27, 0.0, 0.27), series.items(), strict=True):
         bars = axes.bar(x + shift, [row[key] for row in rows], 0.26, label=label, color=color)

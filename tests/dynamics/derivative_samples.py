@@ -42,6 +42,7 @@ KINDS = {
 SMALL = {
     "screws": SCREWS,
     "pair": (joints.Spherical(), joints.Revolute("y")),
+    "curve": (joints.SplineCurve(CURVE, TURNS), joints.Revolute("y")),
     "curved": (joints.ExponentialSpherical(), joints.Composite(joints.Spherical(), joints.Prismatic("z"))),
 }
 
