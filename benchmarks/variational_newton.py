@@ -6,7 +6,7 @@
 
 One trapezoidal step from random angles and velocities in [−π/2, π/2]. Success rates are over all initial conditions,
 iterations are means over those that a method solves, and times are means over the first hundred of these, one world
-after the other. Iterations of Newton's method count factorisations, each with a correction by the same factors.
+after the other. Iterations of Newton's method count the steps taken, each with a correction by the same factors.
 """
 
 from __future__ import annotations

@@ -81,8 +81,9 @@ class Variational(AbstractIntegrator):
         tolerance: the residual of a solved step relative to the momenta and impulses in it; by default 1e-11, or what
             the floating-point type allows.
         max_iterations: how many Newton iterations a step may take.
-        solver: "recursive" for the Newton direction in linear time, "dense" for a matrix inverse, which can be faster
-            for a few joints, or "quasi-newton" for the approximate direction of Lee et al., for comparisons.
+        solver: "recursive" for the Newton direction in linear time, "dense" for a matrix inverse, "auto" for the one
+            that is faster by measurement (``benchmarks/variational_crossover.py``), or "quasi-newton" for the
+            approximate direction of Lee et al., for comparisons.
     """
 
     dt: float | Array

@@ -59,10 +59,10 @@ def corrected_newton(
     halved. A full step goes on to z + δ + δ̄, which makes the order three (Traub 1964, §8.2) for one more residual.
 
     It is solved when ‖r(z + δ + δ̄)‖ ≤ tolerance and the next correction, about |δ̄|²/|δ|, is at most
-    ``step_tolerance``. The iteration goes on from there only as long as the
-    residual falls tenfold and neither it nor what it should be after two corrections, ‖r(z + δ)‖ ‖δ̄‖/‖δ‖, is below
-    ``floor``, the size that rounding leaves. A failed solve hands back the last point that passed the test. Iterations
-    count factorisations.
+    ``step_tolerance``. The iteration goes on from there only as long as the residual falls tenfold and neither it nor
+    what it should be after two corrections, ‖r(z + δ)‖ ‖δ̄‖/‖δ‖, is below ``floor``, the size that rounding leaves. A
+    failed solve hands back the last point that passed the test. Iterations count the steps taken; each trial of a
+    shorter one factorises again.
     """
 
     def iterate(state: _State) -> _State:
@@ -86,7 +86,8 @@ def corrected_newton(
         moved = z, jnp.minimum(2.0 * state.t, 1.0), error, extra
         stayed = state.z, 0.5 * state.t, state.error, state.extra
         stalled = ~accepted & (state.t <= 0.5**max_halvings)
-        return _State(*_where(accepted, moved, stayed), state.count + 1, solved | state.solved, ~finished & ~stalled)
+        count = state.count + accepted
+        return _State(*_where(accepted, moved, stayed), count, solved | state.solved, ~finished & ~stalled)
 
     one = jnp.ones_like(norm(guess))
     extra = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), jax.eval_shape(residual, guess)[2])

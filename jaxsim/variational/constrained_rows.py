@@ -81,8 +81,10 @@ def pushed(problem: StepProblem, nodes: Nodes, z: Float[Array, "s nv"], f: Float
     gamma: Force = jax.tree.map(carried, anchors.wrenches(together.y, f))
 
     def rows(gamma):
-        pairs = enumerate(nodes)
-        there = [dataclasses.replace(node, gamma=jax.tree.map(lambda a, k=k: a[k], gamma)) for k, node in pairs]
+        there = []
+        for k, node in enumerate(nodes):
+            here = jax.tree.map(lambda a, k=k: a[k], gamma)
+            there.append(dataclasses.replace(node, gamma=here, pushed=node.S.dot(here)))
         return residual(problem, tuple(there), z)
 
     return jax.jvp(rows, (together.gamma,), (gamma,))[1]

@@ -64,6 +64,9 @@ class Node:
         wrench: F^α = w^α Δt F̄, the impulse on each element itself.
         mu: μ̄, the momentum, and
         gamma: Γ̄, the impulse of each element with all that it carries (Fan et al. 2018, defs. 1 and 2).
+        along: S̄·μ̄, the part of the momentum that the joint feels,
+        turned: Ṡ·μ̄ with Ṡ = v̄×S̄, and
+        pushed: S̄·Γ̄.
         y: the points that constraints look at, (points, 3), and
         f: the forces of the constraints there; none at the end of the step.
     """
@@ -77,6 +80,9 @@ class Node:
     wrench: Force
     mu: Force
     gamma: Force
+    along: Array
+    turned: Array
+    pushed: Array
     y: Array
     f: Array
 
@@ -102,8 +108,8 @@ def evaluate(problem: StepProblem, z: Float[Array, "s nv"], multipliers: Float[A
     moving = _moving(model, q, v, dtype)
     weights = [float(weight) * problem.h for weight in rule.weights]
     pushes = [_pushes(problem, node, _multipliers_at(k, multipliers), dtype) for k, node in enumerate(moving)]
-    loads = tuple((node[4], node[5], push[0], w) for node, push, w in zip(moving, pushes, weights, strict=True))
-    carried = _carried(model, loads, dtype)
+    loads = tuple((*node[1:3], *node[4:], push[0]) for node, push in zip(moving, pushes, strict=True))
+    carried = _carried(model, loads, weights, dtype)
     return tuple(Node(q[k], v[k], *moving[k][:4], *carried[k], *pushes[k][1:]) for k in range(problem.s + 1))
 
 
@@ -162,20 +168,20 @@ def _moving(model: Model, q, v, dtype):
     return root_to_leaf(model.topology, step, (*at, inertias(model)), root, dtype)
 
 
-def _carried(model: Model, loads, dtype) -> tuple[tuple[Force, Force, Force], ...]:
-    """F^α, and μ̄_i = M̄_i v̄_i + Σ μ̄_j and Γ̄_i = F̄_i + Σ Γ̄_j over the children j (Alg. 1, line 11), in one sweep."""
-    weights = [load[3] for load in loads]
+def _carried(model: Model, loads, weights, dtype):
+    """F^α, μ̄_i = M̄_i v̄_i + Σ μ̄_j and Γ̄_i = F̄_i + Σ Γ̄_j over the children j (Alg. 1, line 11), and what joints feel."""
 
     def step(children, own):
         totals, outs = [], []
-        for (mu, gamma), (momentum, weight, push), w in zip(children, own, weights, strict=True):
+        for (mu, gamma), (twist, S, momentum, weight, push), w in zip(children, own, weights, strict=True):
             wrench = (weight + push) * w
-            totals.append((mu + momentum, gamma + wrench))
-            outs.append((wrench, *totals[-1]))
+            mu, gamma = mu + momentum, gamma + wrench
+            totals.append((mu, gamma))
+            outs.append((wrench, mu, gamma, S.dot(mu), twist.cross(S).dot(mu), S.dot(gamma)))
         return tuple(totals), tuple(outs)
 
     zero = ((Force.zero(), Force.zero()),) * len(loads)
-    return leaf_to_root(model.topology, step, tuple(load[:3] for load in loads), zero, dtype)[1]
+    return leaf_to_root(model.topology, step, loads, zero, dtype)[1]
 
 
 def _pushes(problem: StepProblem, node, multipliers: Array | None, dtype) -> tuple[Force, Array, Array]:

@@ -48,11 +48,11 @@ def joint_rows(problem: StepProblem, nodes: Nodes) -> Float[Array, "s1 nv"]:
 
 def _joint_rows(problem: StepProblem, nodes: Nodes) -> list[Array]:
     model, rule = problem.model, problem.rule
-    momenta = [per_velocity(model, node.S.dot(node.mu)) + model.armature * node.v for node in nodes]
+    momenta = [per_velocity(model, node.along) + model.armature * node.v for node in nodes]
     rows = []
     for alpha, node in enumerate(nodes):
         weight = float(rule.weights[alpha]) * problem.h
-        bent = node.twist.cross(node.S).dot(node.mu) * weight + node.S.dot(node.gamma)
+        bent = node.turned * weight + node.pushed
         force = passive_forces(model, node.q, node.v) + problem.tau[alpha]
         from_rates = sum(float(a) * momentum for a, momentum in zip(rule.a[alpha], momenta, strict=True))
         rows.append(per_velocity(model, bent) + weight * force + from_rates)
@@ -63,6 +63,6 @@ def scale(problem: StepProblem, nodes: Nodes) -> Float[Array, ""]:
     """The largest of the momenta and impulses that the DEL equations balance, the unit of their residual."""
     largest = jnp.maximum(max_norm(problem.p), jnp.finfo(problem.p.dtype).tiny)
     for weight, tau, node in zip(problem.rule.weights, problem.tau, nodes, strict=True):
-        terms = node.S.dot(node.mu), node.S.dot(node.gamma), tau * (float(weight) * problem.h)
+        terms = node.along, node.pushed, tau * (float(weight) * problem.h)
         largest = jnp.maximum(largest, max_norm(terms))
     return largest

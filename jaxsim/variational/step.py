@@ -14,7 +14,7 @@ from ..solvers.corrected_newton import corrected_newton
 from ..solvers.implicit import known
 from ..solvers.newton import SolverInfo, max_norm, newton
 from . import bordered, dense, newton_direction
-from .chart import retract
+from .chart import ball_parts, retract
 from .constrained_rows import conditions, rate_rows
 from .nodes import Nodes, StepProblem, evaluate
 from .projection import project
@@ -126,12 +126,15 @@ def tolerances(asked: float | None, nv: int, dtype) -> tuple[float, float, float
     return max(1e-11 if asked is None else asked, floor), max(1e-9, floor), max(1e-12, floor)
 
 
-_CROSSOVER = 24
+_CROSSOVER = 64
+"""Up to so many unknowns a dense inverse was faster for screw joints, in ``benchmarks/variational_crossover.py``."""
 
 
 def is_recursive(problem: StepProblem, solver: str) -> bool:
-    """Whether the Newton direction is found in linear time."""
-    return solver == "recursive" or (solver == "auto" and problem.s * problem.model.nv > _CROSSOVER)
+    """Whether the Newton direction is found in linear time: quaternion joints are eliminated as blocks for any size."""
+    if solver != "auto":
+        return solver == "recursive"
+    return problem.s * problem.model.nv > _CROSSOVER or bool(ball_parts(problem.model))
 
 
 def check_supported(model: Model, constrained: bool, solver: str) -> None:
