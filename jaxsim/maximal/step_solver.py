@@ -17,7 +17,8 @@ class StepSolver(eqx.Module):
     """Newton's method, or an interior point where there are contacts.
 
     Attributes:
-        kappa: the central-path parameter, raised to what the arithmetic can resolve.
+        kappa: the central-path parameter, raised to what the arithmetic can resolve, 4 ε^⅔: 1.5e-10 in double precision
+            and 1e-4 in single, where contacts of some N s against slacks of κ/γ would outweigh all else.
         tolerance: the largest residual accepted, in m/s and rad/s, raised to what rounding allows.
         max_iterations: the most iterations.
     """
@@ -30,7 +31,7 @@ class StepSolver(eqx.Module):
         """The unknowns w on the central path, and how it went."""
         v = guess.v
         eps = jnp.finfo(v.dtype).eps
-        kappa = jnp.maximum(jnp.asarray(self.kappa, v.dtype), 1e-2 * jnp.sqrt(eps))
+        kappa = jnp.maximum(jnp.asarray(self.kappa, v.dtype), 4.0 * eps ** (2 / 3))
         size = jnp.max(jnp.abs(known.q[:, :3]), initial=1.0) / known.dt + jnp.max(jnp.abs(v), initial=0.0)
         tolerance = jnp.maximum(jnp.asarray(self.tolerance, v.dtype), 20.0 * eps * size)
         theta = (StepProblem(mechanism, known), kappa, jax.lax.stop_gradient((guess, tolerance)))
