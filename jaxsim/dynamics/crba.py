@@ -74,9 +74,9 @@ def _tangent(tree: Topology, data: Data, d: Data, dtype) -> tuple[jax.Array, jax
         dI = dI + from_children
         return dI, dI.apply(S) + composite.apply(dS)
 
-    *d, d_armature = d
+    d_element, d_inertia, d_armature = d
     known = data[0], pose, S, carried
-    dS, dI = root_to_leaf(tree, outward, (known, tuple(d)), Motion.zero(), dtype)
+    dS, dI = root_to_leaf(tree, outward, (known, (d_element, d_inertia)), Motion.zero(), dtype)
     _, dF = leaf_to_root(tree, inward, (S, composite, dS, dI), Inertia.zero(), dtype)
     S, F, dS, dF = (_per_coordinate(tree, x) for x in (S, F, dS, dF))
     return M, _symmetric(tree, dF @ S.T + F @ dS.T, d_armature)
