@@ -28,7 +28,7 @@ class _State(NamedTuple):
     t: Array
     error: Array
     extra: Any
-    count: Array
+    steps: Array
     solved: Array
     open: Array
 
@@ -86,15 +86,15 @@ def corrected_newton(
         moved = z, jnp.minimum(2.0 * state.t, 1.0), error, extra
         stayed = state.z, 0.5 * state.t, state.error, state.extra
         stalled = ~accepted & (state.t <= 0.5**max_halvings)
-        count = state.count + accepted
-        return _State(*_where(accepted, moved, stayed), count, solved | state.solved, ~finished & ~stalled)
+        z, t, error, extra = _where(accepted, moved, stayed)
+        return _State(z, t, error, extra, state.steps + accepted, solved | state.solved, ~finished & ~stalled)
 
     one = jnp.ones_like(norm(guess))
     extra = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), jax.eval_shape(residual, guess)[2])
     yes = jnp.ones((), bool)
     start = _State(guess, one, one * jnp.inf, extra, jnp.zeros((), jnp.int32), ~yes, yes)
-    end = jax.lax.while_loop(lambda state: state.open & (state.count < max_iterations), iterate, start)
-    return (end.z, end.extra), SolverInfo(end.solved, end.error, end.count)
+    end = jax.lax.while_loop(lambda state: state.open & (state.steps < max_iterations), iterate, start)
+    return (end.z, end.extra), SolverInfo(end.solved, end.error, end.steps)
 
 
 def _where(condition: Array, a: Any, b: Any) -> Any:

@@ -110,7 +110,10 @@ def evaluate(problem: StepProblem, z: Float[Array, "s nv"], multipliers: Float[A
     pushes = [_pushes(problem, node, _multipliers_at(k, multipliers), dtype) for k, node in enumerate(moving)]
     loads = tuple((*node[1:3], *node[4:], push[0]) for node, push in zip(moving, pushes, strict=True))
     carried = _carried(model, loads, weights, dtype)
-    return tuple(Node(q[k], v[k], *moving[k][:4], *carried[k], *pushes[k][1:]) for k in range(problem.s + 1))
+    parts: list[tuple[Any, ...]] = [
+        (q[k], v[k], *moving[k][:4], *carried[k], *pushes[k][1:]) for k in range(problem.s + 1)
+    ]
+    return tuple(Node(*part) for part in parts)
 
 
 def _multipliers_at(alpha: int, multipliers: Array | None) -> Array | None:

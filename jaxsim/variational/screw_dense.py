@@ -5,6 +5,8 @@ In a batch of worlds every operation is one loop over the worlds; a world alone 
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -122,7 +124,7 @@ def _outer(left: Sequence[Scalar], right: Sequence[Scalar]) -> Scalar:
     total = 0.0
     for a, b in zip(left, right, strict=True):
         if not (is_zero(a) or is_zero(b)):
-            total = add(total, multiply(a[:, None], b[None]))
+            total = add(total, multiply(jnp.asarray(a)[:, None], jnp.asarray(b)[None]))
     return total
 
 
@@ -171,8 +173,11 @@ def _small_inverse(A: Sequence[Sequence[Array]]) -> list[list[Array]]:
 
 def _grid_product(A: Sequence[Sequence[Array]], B: Sequence[Sequence[Array]]) -> list[list[Array]]:
     s = range(len(A))
-    return [[sum(A[a][b] * B[b][c] for b in s) for c in s] for a in s]
+    return [[functools.reduce(operator.add, [A[a][b] * B[b][c] for b in s]) for c in s] for a in s]
 
 
 def _product(A: Grid, b: tuple[Array, ...]) -> tuple[Array, ...]:
-    return tuple(sum(jnp.sum(x * y[None], axis=1) for x, y in zip(line, b, strict=True)) for line in A)
+    return tuple(
+        functools.reduce(operator.add, [jnp.sum(x * y[None], axis=1) for x, y in zip(line, b, strict=True)])
+        for line in A
+    )

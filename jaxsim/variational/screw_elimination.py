@@ -50,7 +50,7 @@ def factorise(problem: StepProblem, nodes: Nodes) -> ScrewFactors:
     """Eliminate all joints, from the leaves to the root."""
     sizes, model, dtype = newton_shape(problem), problem.model, nodes[0].q.dtype
     W, theta, V, shift, Lambda0 = screw_blocks(problem, nodes, sizes)
-    theta, V = (tuple(_joined(parts, len(nodes[0].mu.linear.x)) for parts in rows) for rows in (theta, V))
+    theta, V = (tuple(_joined(parts, jnp.shape(nodes[0].mu.linear.x)[0]) for parts in rows) for rows in (theta, V))
     answers = own_response(problem, nodes, sizes)
     places = [[place for place, _ in parts] for parts in answers]
     own = tuple(tuple(_block_rows(matrix) for _, matrix in parts) for parts in answers)
