@@ -84,7 +84,7 @@ def test_contraction(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["legs", "charts"])
+@pytest.mark.parametrize("name", ["pair", "curved"])
 def test_forward_dynamics(name):
     model, q, v, tau, f_ext = sample(name)
     d = jax.jit(jaxsim.forward_dynamics_second_derivatives)(model, q, v, tau, f_ext)
