@@ -22,7 +22,7 @@ from tests.dynamics.derivative_samples import (
     slow,
 )
 
-# the second derivatives of a spline surface take a minute to compile
+# second derivatives of splines take a minute to compile, so that a curve stands for the surface too
 NAMES = ["legs", *slow("flat", "balls", "charts", "curve")]
 second_derivatives = jax.jit(jaxsim.inverse_dynamics_second_derivatives)
 by_differentiation = jax.jit(second_by_differentiation, static_argnums=0)
