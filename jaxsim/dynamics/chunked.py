@@ -66,7 +66,11 @@ def in_chunks(function: Callable, arguments: tuple, chunk: int):
 
 
 def _differentiated(function: Callable, plain: Callable, arguments: tuple):
-    """``function(*arguments)``, with the derivatives of ``plain``: ``custom_vmap`` itself has no reverse mode."""
+    """``function(*arguments)``, with the derivatives of ``plain``: ``custom_vmap`` itself has no reverse mode.
+
+    The rule has its value from ``function`` as well. JAX wants the batch along the same axis of both values where it
+    batches a loop first and differentiates it then, and ``custom_vmap`` always puts it first.
+    """
 
     @jax.custom_jvp
     def evaluate(*arguments):
@@ -74,6 +78,6 @@ def _differentiated(function: Callable, plain: Callable, arguments: tuple):
 
     @evaluate.defjvp
     def _derivative(primals, tangents):
-        return jax.jvp(plain, primals, tangents)
+        return function(*primals), jax.jvp(plain, primals, tangents)[1]
 
     return evaluate(*arguments)
