@@ -152,7 +152,7 @@ def truth():
 
 METHODS = [
     (jaxsim.BDF2, 2, (80, 160)),
-    (jaxsim.LinearlyImplicitEuler, 1, (160, 320)),
+    pytest.param(jaxsim.LinearlyImplicitEuler, 1, (160, 320), marks=pytest.mark.slow),
     pytest.param(jaxsim.SDIRK2, 2, (40, 80), marks=pytest.mark.slow),
     pytest.param(jaxsim.Heun, 2, (40, 80), marks=pytest.mark.slow),
     pytest.param(jaxsim.BDF1, 1, (160, 320), marks=pytest.mark.slow),

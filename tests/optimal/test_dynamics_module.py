@@ -36,6 +36,7 @@ def test_linearisation_is_the_derivative_along_the_manifold(ball):
     np.testing.assert_allclose(f.rate(x, u), (short(x, u) - x) / 1e-6, atol=2e-4)
 
 
+@pytest.mark.slow
 def test_closed_form_curvature():
     """λᵀ ∂²f of semi-implicit Euler against nested differentiation, with springs and dampers."""
     model = jaxsim.robots.pendulum(3)

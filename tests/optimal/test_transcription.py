@@ -36,6 +36,7 @@ def test_counts_of_fan_et_al_table_1(scheme, variables, constraints):
     assert program.num_constraints == constraints
 
 
+@pytest.mark.slow
 def test_structure_and_derivatives():
     """The sparse derivatives, put in their places, are those of the plain functions."""
     problem = pendulum(inequality=lambda x, u, k: x[:1] * u[0], terminal_equality=lambda x: x[2:], upper=7.0)

@@ -116,6 +116,7 @@ def test_sticks_below_the_friction_angle_slides_above_it_and_tips_when_friction_
     np.testing.assert_allclose(spin[3:5], rate, rtol=2e-2)
 
 
+@pytest.mark.slow
 def test_a_linear_cone_is_as_wide_as_its_facets():
     # A block that slides along a facet of six, and between two of them, where the cone is narrower by cos(π/6).
     builder = MechanismBuilder()
@@ -231,7 +232,7 @@ def bounce():
 
 
 @pytest.mark.parametrize("e", [1.0, 0.5])
-@pytest.mark.parametrize("x0", [0.6437, 0.54])
+@pytest.mark.parametrize("x0", [0.6437, pytest.param(0.54, marks=pytest.mark.slow)])
 def test_a_ball_reflected_by_a_wall_has_the_derivatives_of_the_reflection(bounce, e, x0):
     # x_final = r − e(x₀ − r + v₀ t): an impact held at the start of a step would give +1 for ∂x/∂x₀, not −e. From 0.54
     # the impact falls on the end of a step.

@@ -118,6 +118,7 @@ def test_supports_of_a_beam_share_its_weight_by_the_lever_rule():
     np.testing.assert_allclose(state.v, 0.0, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_redundant_supports_are_counted_and_share_what_is_not_determined():
     state, info = beam((support(0.0, "xyz"), support(1.0, "xyz")))
     assert info.converged
