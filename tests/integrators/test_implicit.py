@@ -65,9 +65,8 @@ def test_the_newton_matrix_and_the_elimination_are_exact(forces):
         assert relative_error(batched[0], x) < 1e-12
 
 
-@pytest.mark.parametrize(
-    "forces", [pytest.param(DISTANT, id="distant", marks=pytest.mark.slow), pytest.param(TURNING, id="turning")]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("forces", [DISTANT, TURNING], ids=["distant", "turning"])
 def test_forces_that_leave_the_tree_are_dense_and_exact(forces):
     model = tree()
     s = state(model, 1)

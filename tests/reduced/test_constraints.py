@@ -60,6 +60,7 @@ def test_the_four_bar_by_both_methods_and_by_hand():
     np.testing.assert_allclose(after, after[0] * np.array([1.0, -1.0, 1.0]), atol=1e-12)
 
 
+@pytest.mark.slow
 def test_a_loop_stays_closed_with_post_stabilisation_and_opens_without():
     # the loop of a parallelogram is a linear relation of the angles, which no step breaks
     model, loop = four_bar(1.3)
