@@ -48,6 +48,9 @@ def in_chunks(function: Callable, arguments: tuple, chunk: int):
     def _rule(axis_size, in_batched, *arguments):
         leaves, structure = jax.tree.flatten(arguments)
         flags = jax.tree.leaves(in_batched)
+        if not any(flags):
+            out = function(*arguments)
+            return out, jax.tree.map(lambda _: False, out)
         moving = [x for x, is_batched in zip(leaves, flags, strict=True) if is_batched]
 
         def one(moving):
@@ -68,7 +71,7 @@ def in_chunks(function: Callable, arguments: tuple, chunk: int):
 def _differentiated(function: Callable, plain: Callable, arguments: tuple):
     """``function(*arguments)``, with the derivatives of ``plain``: ``custom_vmap`` itself has no reverse mode.
 
-    The rule has its value from ``function`` as well. JAX wants the batch along the same axis of both values where it
+    The rule has its value from there as well. JAX wants the batch along the same axis of both values where it
     batches a loop first and differentiates it then, and ``custom_vmap`` always puts it first.
     """
 
@@ -78,6 +81,6 @@ def _differentiated(function: Callable, plain: Callable, arguments: tuple):
 
     @evaluate.defjvp
     def _derivative(primals, tangents):
-        return function(*primals), jax.jvp(plain, primals, tangents)[1]
+        return evaluate(*primals), jax.jvp(plain, primals, tangents)[1]
 
     return evaluate(*arguments)
