@@ -123,7 +123,8 @@ def tolerances(asked: float | None, nv: int, dtype) -> tuple[float, float, float
     small time steps, where the momenta at both ends nearly cancel.
     """
     floor = 500.0 * float(jnp.finfo(dtype).eps) * max(nv, 1) ** 0.5
-    return max(1e-11 if asked is None else asked, floor), max(1e-9, floor), max(1e-12, floor)
+    tolerance = max(1e-11 if asked is None else asked, floor)
+    return tolerance, max(1e-9, floor), max(min(1e-12, tolerance), floor)
 
 
 _CROSSOVER = 64

@@ -135,4 +135,5 @@ def test_a_ball_rolls_down_a_slope_at_five_sevenths_of_the_slope():
     np.testing.assert_allclose(state.q[0], acceleration * t**2 / 2, rtol=1e-3)
     np.testing.assert_allclose(state.v[1], acceleration * t / radius, rtol=1e-3)
     friction = -2 / 7 * mass * slope
-    np.testing.assert_allclose(state.multipliers[-1], [mass * 9.0, friction, 0.0], atol=2e-2)
+    # at the two control points friction differs by a part of Δt²; what it does over the step is their mean
+    np.testing.assert_allclose(state.multipliers.mean(axis=0), [mass * 9.0, friction, 0.0], atol=1e-5)

@@ -19,6 +19,8 @@ SYSTEMS = {
 }
 DURATION = 0.8
 STEPS = {2: (64, 128), 4: (16, 32), 6: (8, 16), 8: (6, 12)}
+# a chain needs more steps to be in the range of its order; the errors of a floating body are soon those of rounding
+OTHER_STEPS = {("chain", 6): (16, 32), ("floating body with a spherical joint", 8): (5, 10)}
 # a double pendulum that turns over is too fast for the few steps of high orders
 SWING = {"chain": 0.3}
 
@@ -60,8 +62,8 @@ def truth(system):
 )
 def test_order_is_twice_the_degree(system, order):
     model, q_true, v_true = truth(system)
-    errors = []
-    for q, v in end_of(system, lambda h: Variational(h, order, tolerance=1e-13), STEPS[order]):
+    errors, steps = [], OTHER_STEPS.get((system, order), STEPS[order])
+    for q, v in end_of(system, lambda h: Variational(h, order, tolerance=1e-13), steps):
         errors.append(float(jnp.abs(jnp.concatenate([jaxsim.difference(model, q_true, q), v - v_true])).max()))
     measured = np.log2(errors[0] / errors[1])
     assert order - 0.25 < measured < order + 1.0, (errors, measured)
