@@ -71,7 +71,8 @@ def test_step_is_symplectic(joints, order):
 @pytest.mark.slow
 @pytest.mark.parametrize("order", [2, 4])
 def test_momentum_of_a_floating_tree_is_conserved(order):
-    model, integrator = conservative(4, 2, FLOATING, gravity=False), Variational(0.02, order)
+    model, integrator = conservative(4, 0, FLOATING, gravity=False), Variational(0.02, order)
+    assert list(model.topology.parents).count(0) == 1, "a second body on the world would push the first"
     state = started(model, integrator)
     trajectory = jax.jit(lambda state: jaxsim.rollout(model, integrator, state, steps=200))(state)
     momenta = jax.jit(jax.vmap(lambda q, v: jaxsim.momentum(model, q, v)))(trajectory.q, trajectory.v)
@@ -83,7 +84,7 @@ def test_momentum_of_a_floating_tree_is_conserved(order):
 @pytest.mark.slow
 def test_energy_of_a_chaotic_double_pendulum_does_not_drift():
     """Over 1e5 steps; ``benchmarks/variational_energy.py`` takes a million."""
-    model, integrator = jaxsim.robots.pendulum(2), Variational(0.02, 2)
+    model, integrator = jaxsim.robots.pendulum(2), Variational(0.01, 2)
     state = integrator.init(model, jnp.array([2.0, 1.0]), jnp.array([0.5, -0.5]))
 
     @jax.jit
