@@ -113,3 +113,16 @@ def test_a_callback_would_be_noticed():
         return jax.pure_callback(lambda x: x, jax.ShapeDtypeStruct((), jnp.float32), x)
 
     assert "callback" in jax.jit(called).lower(jnp.float32(0)).as_text()
+
+
+def test_only_processors_take_a_batch_in_parts():
+    """A loop over parts of the batch keeps the caches of a CPU busy, and would keep an accelerator idle."""
+    model = jax.tree.map(lambda x: x.astype(jnp.float32), jaxsim.robots.pendulum(links=2))
+    batch = jax.ShapeDtypeStruct((8192, 2), jnp.float32)
+    run = jax.jit(jax.vmap(lambda q, v, tau: jaxsim.forward_dynamics(model, q, v, tau)))
+    cpu, others = (
+        export.export(run, platforms=platforms)(batch, batch, batch).mlir_module().count("stablehlo.while")
+        for platforms in (("cpu",), PLATFORMS)
+    )
+    assert others == 3, "the sweeps of the articulated-body algorithm and no other loop"
+    assert cpu == others + 1
