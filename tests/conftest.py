@@ -33,6 +33,7 @@ def _forget():
     """Compiled code is kept for the next modules, which need most of the small pieces again, until it fills memory."""
     yield
     if _resident() > _ENOUGH:
+        gc.unfreeze()  # or what is forgotten here would never be freed
         jax.clear_caches()
     # what stays need not be searched for garbage again and again
     gc.collect()
